@@ -8,13 +8,12 @@
 #include "compiler/Target/PTX/Manifest.h"
 #include "compiler/Target/PTX/Translate.h"
 #include "compiler/Target/TargetInfo.h"
+#include "dialect/Sm/LaunchUses.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Threading.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
-
-#include <set>
 
 namespace selvedge::driver {
 
@@ -139,13 +138,42 @@ static OwningOpRef<ModuleOp> extractKernel(ModuleOp module,
   return part;
 }
 
-/// Code of the kernel in a module, which it changes.
-static KernelCode emitKernel(ModuleOp part, llvm::StringRef arch) {
-  std::set<std::string> dependents;
-  part.walk([&](sm::LaunchOp launch) {
-    if (launch.getDependent() && part.lookupSymbol(launch.getKernelAttr()))
-      dependents.insert(launch.getKernel().str());
+namespace {
+
+/// How a kernel that may start early waits.
+struct LaunchWait {
+  bool isDependent = false;
+  /// Ahead of all accesses to memory; otherwise ahead of those by some
+  /// parameters.
+  bool isFirst = true;
+  llvm::DenseSet<unsigned> parameters = {};
+};
+
+} // namespace
+
+static LaunchWait waitOf(sm::KernelOp kernel, ModuleOp module,
+                         SymbolTable &symbols) {
+  LaunchWait result;
+  for (Operation &op : kernel.getBody().front()) {
+    if (isa<sm::AwaitLaunchOp>(op))
+      break;
+    result.isFirst &= isMemoryEffectFree(&op);
+  }
+  auto earlier = sm::LaunchUses::before(kernel, symbols);
+  module.walk([&](sm::LaunchOp launch) {
+    if (!launch.getDependent() || launch.getKernel() != kernel.getSymName())
+      return;
+    result.isDependent = true;
+    for (auto [i, argument] : llvm::enumerate(launch.getArgs()))
+      if (earlier.mayConflict(kernel, argument))
+        result.parameters.insert(i);
   });
+  return result;
+}
+
+/// Code of the kernel in a module, which it changes.
+static KernelCode emitKernel(ModuleOp part, llvm::StringRef arch,
+                             llvm::StringRef name, const LaunchWait &wait) {
   PassManager pm(part.getContext(), ModuleOp::getOperationName());
   pm.enableVerifier(false);
   buildLanePipeline(pm);
@@ -165,8 +193,10 @@ static KernelCode emitKernel(ModuleOp part, llvm::StringRef arch) {
   llvm::Expected<std::string> text = ptx::emitPtx(*module, arch);
   if (!text)
     return {"", llvm::toString(text.takeError())};
-  for (const std::string &name : dependents)
-    if (llvm::Error error = ptx::checkLaunchWait(*text, name))
+  if (wait.isDependent)
+    if (llvm::Error error =
+            wait.isFirst ? ptx::checkLaunchWait(*text, name)
+                         : ptx::checkLateWait(*text, name, wait.parameters))
       return {"", llvm::toString(std::move(error))};
   return {std::move(*text), ""};
 }
@@ -180,11 +210,17 @@ bool Session::translateKernels(const std::optional<Names> &names) {
     if (!names || names->contains(kernel.getSymName().str()))
       kernels.push_back(kernel);
   std::vector<KernelCode> codes(kernels.size());
+  SymbolTable symbols(*module);
+  SmallVector<LaunchWait> waits =
+      llvm::map_to_vector(kernels, [&](sm::KernelOp kernel) {
+        return waitOf(kernel, *module, symbols);
+      });
   {
     ParallelDiagnosticHandler inOrder(&context);
     parallelFor(&context, 0, kernels.size(), [&](size_t i) {
       inOrder.setOrderIDForThread(i);
-      codes[i] = emitKernel(*extractKernel(*module, kernels[i]), request.arch);
+      codes[i] = emitKernel(*extractKernel(*module, kernels[i]), request.arch,
+                            kernels[i].getSymName(), waits[i]);
       inOrder.eraseOrderIDForThread();
     });
   }

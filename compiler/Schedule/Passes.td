@@ -389,10 +389,11 @@ def SmReduceScratch : Pass<"sm-reduce-scratch", "::selvedge::sm::KernelOp"> {
 }
 
 def SmDependentLaunches : Pass<"sm-dependent-launches", "::mlir::ModuleOp"> {
-  let summary = "Let each launch of an op but the first begin while the one before it ends";
+  let summary = "Let each launch of an op but the first begin while those before it run";
   let description = [{
-    For targets whose kernels can wait for each other. Starting a kernel takes some microseconds, as long as a short kernel runs. Thread blocks of a dependent launch start as soon as those of the launch before leave room, and wait at
-    the kernel's first operation until that launch is complete: so nothing is read or written early. The launch before admits them where it begins, or has itself waited: its own thread blocks come first.
+    For targets whose kernels can wait for each other. Starting a kernel takes some microseconds, as long as a short kernel runs. Thread blocks of a dependent launch start as soon as those of the launch before leave room, and wait
+    until that launch is complete before they first read what an earlier one writes, or write what one uses: roles each for themselves, other kernels at one place, or at last where they end. The launch before
+    admits them where it begins, or behind its own wait if it begins with that: its own thread blocks come first.
     The first launch of an op depends on none: what ran before may be anybody's.
 
     Before: `sm.launch @main ...`, `sm.launch @combine ...`

@@ -95,8 +95,11 @@ private:
   void finishCopy(Warp &w, unsigned lane, const Instr &in,
                   CopyQueue::Copy &copy);
   void awaitCopies(Warp &w, const Instr &in, uint32_t lanes);
-  /// Whether the launches before are complete for a thread; the fault is told.
-  bool isBehindLaunches(Warp &w, unsigned lane, const Instr &in);
+  /// Whether the launches before are complete for a thread, or do not mind what
+  /// it does with some bytes; the fault is told.
+  bool isBehindLaunches(Warp &w, unsigned lane, const Instr &in,
+                        const GlobalMemory::Place &place, uint64_t size,
+                        bool isWrite);
   std::optional<GlobalMemory::Place> findGlobal(Warp &w, unsigned lane,
                                                 const Instr &in,
                                                 uint64_t address, uint64_t size,

@@ -52,8 +52,6 @@ std::vector<Block::BoxRow> Block::rowsOf(const TensorMap &map,
 
 std::optional<TensorMap> Block::findMap(Warp &w, unsigned lane, const Instr &in,
                                         uint64_t address) {
-  if (!isBehindLaunches(w, lane, in))
-    return std::nullopt;
   uint64_t number = (address - mapSpace) / TensorMap::bytes;
   if (address < mapSpace || (address - mapSpace) % TensorMap::bytes != 0 ||
       number >= launch.arguments.size() || !launch.arguments[number].map) {
@@ -70,6 +68,15 @@ std::optional<TensorMap> Block::findMap(Warp &w, unsigned lane, const Instr &in,
              std::to_string(map.rank));
     return std::nullopt;
   }
+  // When a copy begins counts, not when it ends: all of the tensor is in use.
+  std::string none;
+  uint64_t size = map.rank > 1
+                      ? map.strides[map.rank - 2] * map.extents[map.rank - 1]
+                      : map.extents[0] * map.elementBytes();
+  if (auto tensor = global.find(map.address, 1, 1, none);
+      tensor &&
+      !isBehindLaunches(w, lane, in, *tensor, size, in.op != Op::TensorLoad))
+    return std::nullopt;
   return map;
 }
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Sim/Block.h"
 
+#include <algorithm>
+
 namespace selvedge::sim {
 
 /// What must not be on its way when a block ends.
@@ -13,11 +15,11 @@ void Block::finish() {
   };
   if (!loads.empty())
     report("while a bulk copy writes to its shared memory");
+  if (launch.isDependent &&
+      std::all_of(warps.begin(), warps.end(),
+                  [](const Warp &w) { return w.awaited == 0; }))
+    report("and has not waited for the launch before");
   for (const Warp &w : warps) {
-    if (launch.isDependent && w.awaited != allLanes)
-      report(
-          "and has not waited for the launch before in all threads of warp " +
-          std::to_string(w.number));
     for (unsigned lane = 0; lane < warpLanes; ++lane) {
       std::string thread =
           " of thread " + std::to_string(w.number * warpLanes + lane);

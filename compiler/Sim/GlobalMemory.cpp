@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 namespace selvedge::sim {
 
@@ -61,9 +62,27 @@ std::optional<GlobalMemory::Place> GlobalMemory::find(uint64_t address,
   return place;
 }
 
-void GlobalMemory::startLaunch() {
-  for (Region &region : regions)
+bool Region::use(uint64_t offset, uint64_t size, bool isWrite) {
+  bool isMinded = false;
+  uint64_t last = std::min<uint64_t>(
+      (offset + std::max<uint64_t>(size, 1) - 1) / unit, now.size() - 1);
+  for (uint64_t i = offset / unit; i <= last; ++i) {
+    now[i] |= isWrite ? Written : Read;
+    isMinded |= (before[i] & (isWrite ? Written | Read : Written)) != 0;
+  }
+  return isMinded;
+}
+
+void GlobalMemory::startLaunch(bool isDependent) {
+  for (Region &region : regions) {
     std::fill(region.writer.begin(), region.writer.end(), 0);
+    region.now.resize(region.bytes.size() / Region::unit + 1);
+    region.before.resize(region.now.size());
+    for (size_t i = 0; i < region.now.size(); ++i) {
+      uint8_t used = std::exchange(region.now[i], 0);
+      region.before[i] = isDependent ? region.before[i] | used : 0;
+    }
+  }
   additions.clear();
 }
 

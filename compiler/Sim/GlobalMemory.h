@@ -30,6 +30,15 @@ struct Region {
   bool isAtomic = false;
   /// Per byte who has written it in this launch: 0 nobody.
   std::vector<uint64_t> writer = {};
+  /// What this launch does with each unit of bytes, and what those do that may
+  /// still run beside it: the temps of an op, of which each begins with a unit,
+  /// are one region.
+  enum Use : uint8_t { Read = 1, Written = 2 };
+  static constexpr uint64_t unit = 64;
+  std::vector<uint8_t> now = {}, before = {};
+
+  /// Notes a use of some bytes; whether a launch before minds it.
+  bool use(uint64_t offset, uint64_t size, bool isWrite);
 };
 
 /// All tensors, each alone in a part of the address space.
@@ -48,8 +57,9 @@ public:
   /// all lie inside of one tensor, or are not aligned to `align`.
   std::optional<Place> find(uint64_t address, uint64_t size, uint64_t align,
                             std::string &problem);
-  /// Forgets who wrote what: kernels follow each other.
-  void startLaunch();
+  /// Forgets who wrote what: kernels follow each other. What launches have used
+  /// since one that was not dependent may still be in use.
+  void startLaunch(bool isDependent);
   /// An addition to a word of f32 or u32. Nobody reads the word in the same
   /// launch, so additions wait for its end, and for an order that does not
   /// depend on the schedule: that of blocks, threads and their programs.

@@ -9,20 +9,21 @@ namespace selvedge::sim {
 
 //===-- Global memory -----------------------------------------------------===//
 
-bool Block::isBehindLaunches(Warp &w, unsigned lane, const Instr &in) {
-  if (!launch.isDependent || (w.awaited >> lane & 1))
+bool Block::isBehindLaunches(Warp &w, unsigned lane, const Instr &in,
+                             const GlobalMemory::Place &place, uint64_t size,
+                             bool isWrite) {
+  bool isMinded = place.region->use(place.offset, size, isWrite);
+  if (!isMinded || !launch.isDependent || (w.awaited >> lane & 1))
     return true;
   fail(w, lane, in,
-       "accesses global memory before it has waited for the launch before, "
-       "which may still run");
+       std::string(isWrite ? "writes to '" : "reads '") + place.region->name +
+           "' before it has waited for launches before, which may still run");
   return false;
 }
 
 std::optional<GlobalMemory::Place>
 Block::findGlobal(Warp &w, unsigned lane, const Instr &in, uint64_t address,
                   uint64_t size, uint64_t align, bool isWrite) {
-  if (!isBehindLaunches(w, lane, in))
-    return std::nullopt;
   std::string problem;
   auto place = global.find(address, size, align, problem);
   if (!place) {
@@ -35,6 +36,8 @@ Block::findGlobal(Warp &w, unsigned lane, const Instr &in, uint64_t address,
     fail(w, lane, in, "writes to input '" + place->region->name + "'");
     return std::nullopt;
   }
+  if (!isBehindLaunches(w, lane, in, *place, size, isWrite))
+    return std::nullopt;
   return place;
 }
 

@@ -76,7 +76,7 @@ std::string Simulator::run(const Launch &launch, GlobalMemory &memory,
     return "kernel '" + launch.kernel + "' is compiled for " +
            std::to_string(program.maxThreads) + " threads, but has " +
            std::to_string(launch.threads);
-  memory.startLaunch();
+  memory.startLaunch(launch.isDependent);
   uint32_t together = launch.isPersistent ? launch.blocks : 1;
   for (uint32_t first = 0; first < launch.blocks; first += together) {
     std::vector<std::unique_ptr<Block>> blocks;

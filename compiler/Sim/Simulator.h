@@ -36,7 +36,8 @@ struct Launch {
   /// Whether all blocks are there at the same time.
   bool isPersistent = false;
   /// Whether it may begin while the launch before it runs: then no thread may
-  /// access global memory ahead of its wait, or end without one.
+  /// use ahead of its wait what an earlier one writes, or write what one uses,
+  /// and no block may end without a wait.
   bool isDependent = false;
   std::vector<Argument> arguments;
 };

@@ -317,11 +317,11 @@ def VerifySmAlignment : Pass<"verify-sm-alignment", "::mlir::ModuleOp"> {
 }
 
 def VerifySmLaunches : Pass<"verify-sm-launches", "::mlir::ModuleOp"> {
-  let summary = "Prove that a kernel that may start while another ends waits before it touches memory";
+  let summary = "Prove that a kernel that may start while others run waits before it uses what they do";
   let description = [{
-    A `dependent` launch is not the first of its variant, and its kernel has one `sm.await_launch`, among the operations of the kernel itself, so that every thread executes it on every path. Before it, and inside of what stands before it,
-    no operation has a memory effect and takes a tensor, a tensor map or a counter; none leaves the kernel. Such a kernel ends only when what it waits for has ended. So by induction all launches before are
-    complete where one goes on behind its wait, be some of them left out because their grids are empty.
+    A `dependent` launch is not the first of its variant, and its kernel has an `sm.await_launch` among its own operations or those of a role, so that threads execute it on every path. Each operation that reads a tensor which a launch
+    before it writes, or writes one that such a launch uses, stands behind a wait of its block or of one around it; none leaves the kernel before. Launches before it are those of all variants: the n-th ones stand for each other. A kernel
+    ends only when what it waits for has ended. So by induction all launches before are complete where one goes on behind its wait, be some of them left out because their grids are empty.
 
     Accepted: `sm.await_launch`, `%x = sm.load %t[...]`.
     Refused: the other order, no `sm.await_launch`, a first launch that is `dependent`.

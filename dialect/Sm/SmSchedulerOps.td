@@ -26,11 +26,12 @@ def Sm_ResetTilesOp : Sm_Op<"reset_tiles", [MemoryEffects<[MemRead, MemWrite]>]>
   let assemblyFormat = "$counter `at` $number `of` $tiles attr-dict";
 }
 
-def Sm_AwaitLaunchOp : Sm_Op<"await_launch", [HasParent<"KernelOp">, MemoryEffects<[MemRead, MemWrite]>]> {
+def Sm_AwaitLaunchOp : Sm_Op<"await_launch", [ParentOneOf<["KernelOp", "RoleOp"]>, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "waits until the launches before this one are complete, and what they have written is there";
   let description = [{
-    Every thread of every thread block executes it before the kernel's first access to memory outside of the block, which `verify-sm-launches` proves of kernels whose launch is `dependent`. The thread blocks
-    of such a launch may start while the launch before it still runs. That one has waited itself where it is dependent, so all launches of the op before this one are complete. Where a launch is not dependent nothing is waited for.
+    Threads execute it before they read what an earlier launch of the op writes, or write what one uses, which `verify-sm-launches` proves of kernels whose launch is `dependent`: in a kernel all threads do, in a
+    role its threads. The thread blocks of such a launch may start while the launch before it still runs. That one ends only behind its own wait if it is dependent, so all launches of the op before this one are
+    complete behind the wait. Where a launch is not dependent nothing is waited for.
     Lowers to `griddepcontrol.wait` (PTX ISA, "griddepcontrol"). Example: `sm.await_launch`.
   }];
   let assemblyFormat = "attr-dict";

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+
 namespace selvedge::testing {
 namespace {
 
@@ -24,10 +26,10 @@ constexpr size_t bytes = 128;
 /// of shared memory from %base on, at %shared.
 Outcome run(const std::string &body,
             const std::function<void(sim::Region &)> &prepare = nullptr,
-            bool isDependent = false) {
-  std::string text = R"(
-    llvm.mlir.global external @selvedge_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
-    llvm.func @kernel(%in: !llvm.ptr<1>, %out: !llvm.ptr<1>) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 32, 1, 1>} {
+            const std::optional<std::string> &before = std::nullopt) {
+  auto kernel = [](const std::string &name, const std::string &code) {
+    return "llvm.func @" + name +
+           R"((%in: !llvm.ptr<1>, %out: !llvm.ptr<1>) attributes {nvvm.kernel, nvvm.maxntid = array<i32: 32, 1, 1>} {
       %c0 = arith.constant 0 : i32
       %c1 = arith.constant 1 : i32
       %c2 = arith.constant 2 : i32
@@ -41,7 +43,12 @@ Outcome run(const std::string &body,
       %from = llvm.getelementptr %in[%wide] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
       %to = llvm.getelementptr %out[%wide] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
       %mine = arith.addi %base, %offset : i32
-)" + body + "\nllvm.return\n}\n";
+)" + code + "\nllvm.return\n}\n";
+  };
+  std::string text = R"(
+    llvm.mlir.global external @selvedge_smem() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+)" + kernel("kernel", body) +
+                     (before ? kernel("before", *before) : "");
   Outcome outcome = {};
   auto simulator = sim::Simulator::loadText(text, outcome.fault);
   if (!simulator)
@@ -63,7 +70,13 @@ Outcome run(const std::string &body,
   uint64_t inAddress = memory.add(std::move(in)),
            outAddress = memory.add(std::move(out));
   launch.arguments = {{inAddress}, {outAddress}};
-  launch.isDependent = isDependent;
+  if (before) {
+    sim::Launch first = launch;
+    first.kernel = "before";
+    outcome.fault = simulator->run(first, memory, sim::Schedule(0));
+    EXPECT_EQ(outcome.fault, "");
+    launch.isDependent = true;
+  }
   outcome.fault = simulator->run(launch, memory, sim::Schedule(0));
   std::memcpy(outcome.words.data(), memory.at(outAddress).bytes.data(), bytes);
   return outcome;
@@ -93,21 +106,33 @@ TEST(SimOperations, DependentLaunchesWait) {
   const std::string wait =
       R"(llvm.inline_asm has_side_effects "griddepcontrol.wait;", "~{memory}" : () -> ()
 )";
-  auto faultOf = [](const std::string &body) {
-    return run(body, nullptr, /*isDependent=*/true).fault;
+  auto faultOf = [](const std::string &body,
+                    const std::string &before = store("tid")) {
+    return run(body, nullptr, before).fault;
   };
+  const std::string loadOut =
+      R"(%o = llvm.inline_asm has_side_effects "ld.global.b32 $0, [$1];", "=r,l" %to : (!llvm.ptr<1>) -> i32
+)";
   EXPECT_EQ(faultOf(wait + load + store("v")), "");
-  EXPECT_THAT(faultOf(load + wait + store("v")),
-              HasSubstr("accesses global memory before it has waited for the "
-                        "launch before"));
-  EXPECT_THAT(faultOf(store("tid") + wait), HasSubstr("before it has waited"));
+  // What the launch before only reads may be read, what it writes may not.
+  EXPECT_EQ(faultOf(load + wait + store("v"), load + store("v")), "");
+  EXPECT_THAT(faultOf(loadOut + wait + store("o")),
+              HasSubstr("thread 0 reads 'out' before it has waited for "
+                        "launches before"));
+  EXPECT_THAT(faultOf(store("tid") + wait),
+              HasSubstr("writes to 'out' before it has waited"));
+  EXPECT_THAT(faultOf(store("tid") + wait, loadOut),
+              HasSubstr("writes to 'out' before it has waited"));
+  EXPECT_EQ(faultOf(store("tid") + wait, load), "");
+  // Some thread waits, and each one before it does such a thing.
   const std::string some = R"(
     %isFirst = arith.cmpi eq, %tid, %c0 : i32
     scf.if %isFirst {
     )" + wait + "}\n";
-  EXPECT_THAT(faultOf(some), HasSubstr("has not waited for the launch before"));
+  EXPECT_EQ(faultOf(some), "");
   EXPECT_THAT(faultOf(some + store("tid")),
-              HasSubstr("thread 1 accesses global memory before"));
+              HasSubstr("thread 1 writes to 'out' before"));
+  EXPECT_THAT(faultOf(load), HasSubstr("has not waited for the launch before"));
   // Other launches need no wait.
   EXPECT_EQ(run(load + store("v")).fault, "");
   // To admit the next one is no wait.

@@ -290,7 +290,7 @@ sm.kernel @k args [#sm.pointer<"n">, #sm.dim<"N">] warps 4 {
 sm.kernel @k args [] warps 1 {
   %true = arith.constant true
   scf.if %true {
-    // expected-error @below {{'sm.await_launch' op expects parent op 'sm.kernel'}}
+    // expected-error @below {{'sm.await_launch' op expects parent op to be one of 'sm.kernel, sm.role'}}
     sm.await_launch
   }
   sm.return

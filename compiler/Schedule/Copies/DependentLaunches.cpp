@@ -1,7 +1,7 @@
-// sm-dependent-launches: launches that begin while the one before ends.
+// sm-dependent-launches: launches that begin while the ones before them run.
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Passes.h"
-#include "dialect/Sm/SmScheduler.h"
+#include "dialect/Sm/LaunchUses.h"
 #include "dialect/Tile/Decisions.h"
 
 namespace selvedge::schedule {
@@ -14,27 +14,58 @@ namespace {
 using namespace mlir;
 using namespace selvedge::sm;
 
+template <typename Op>
+bool hasAny(KernelOp kernel) {
+  return kernel.walk([](Op) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 struct SmDependentLaunchesPass
     : impl::SmDependentLaunchesBase<SmDependentLaunchesPass> {
-  /// The kernel waits before anything else.
-  static void await(KernelOp kernel, KernelOp before) {
-    if (!kernel.getBody().getOps<AwaitLaunchOp>().empty())
+  /// The kernel waits before it first uses what an earlier one does: roles each
+  /// for themselves, other kernels at one place, at last where they end. Who
+  /// waits for this kernel waits for those before it.
+  static void await(KernelOp kernel, KernelOp before, SymbolTable &symbols) {
+    if (hasAny<AwaitLaunchOp>(kernel))
       return;
-    OpBuilder b = OpBuilder::atBlockBegin(&kernel.getBody().front());
-    AwaitLaunchOp::create(b, tile::withoutDecisions(kernel.getLoc()));
+    Block &body = kernel.getBody().front();
+    LaunchUses earlier = LaunchUses::before(kernel, symbols);
+    Location loc = tile::withoutDecisions(kernel.getLoc());
+    bool isFirst = true, isInRole = false;
+    for (Operation &op : body) {
+      bool isEnd = op.hasTrait<OpTrait::IsTerminator>();
+      if (!isEnd && !earlier.conflictsInside(&op)) {
+        isFirst &= isMemoryEffectFree(&op);
+        continue;
+      }
+      if (auto role = dyn_cast<RoleOp>(op)) {
+        OpBuilder b = OpBuilder::atBlockBegin(&role.getBody().front());
+        AwaitLaunchOp::create(b, loc);
+        isInRole = true;
+        continue;
+      }
+      if (!isInRole) {
+        OpBuilder b(&op);
+        AwaitLaunchOp::create(b, loc);
+      }
+      break;
+    }
     tile::noteDecision(
-        kernel, {"start", "while '" + before.getSymName().str() + "' ends",
-                 "it waits before it touches memory, so only its start runs "
-                 "beside that kernel"});
+        kernel,
+        {"start", "while '" + before.getSymName().str() + "' ends",
+         isInRole  ? "roles wait that use what kernels before it do"
+         : isFirst ? "it waits before it touches memory, so only its start "
+                     "runs beside that kernel"
+                   : "it waits before it uses what kernels before it do"});
   }
 
-  /// The kernel lets the next one begin, behind its own wait: it is the one
-  /// that others wait for.
+  /// The kernel lets the next one begin: behind its own wait if that is the
+  /// first it does, so that the next one's blocks take no room before.
   static void admit(KernelOp kernel) {
     if (!kernel.getBody().getOps<AdmitLaunchOp>().empty())
       return;
     OpBuilder b = OpBuilder::atBlockBegin(&kernel.getBody().front());
-    for (auto wait : kernel.getBody().getOps<AwaitLaunchOp>())
+    if (auto wait = dyn_cast<AwaitLaunchOp>(kernel.getBody().front().front()))
       b.setInsertionPointAfter(wait);
     AdmitLaunchOp::create(b, tile::withoutDecisions(kernel.getLoc()));
   }
@@ -46,7 +77,7 @@ struct SmDependentLaunchesPass
       for (auto launch : variant.getBody().getOps<LaunchOp>()) {
         auto kernel = symbols.lookup<KernelOp>(launch.getKernel());
         if (before) {
-          await(kernel, before);
+          await(kernel, before, symbols);
           launch.setDependent(true);
           admit(before);
         }

@@ -76,8 +76,8 @@ private:
     auto range = analysis::source(quotient.getLhs()).getDefiningOp<RangeOp>();
     Value divisor = analysis::source(quotient.getRhs());
     if (range && range.getStart() == loop.getInductionVar() &&
-        blockOf(axesOf(range.getType())[0]) && isPositive(divisor) && loop.isDefinedOutsideOfLoop(divisor) &&
-        isIdleWithout(loop, compare))
+        blockOf(axesOf(range.getType())[0]) && isPositive(divisor) &&
+        loop.isDefinedOutsideOfLoop(divisor) && isIdleWithout(loop, compare))
       quotients.push_back({compare, divisor, end, axesOf(range.getType())[0]});
   }
 

@@ -658,8 +658,7 @@ private:
     DimArgAttr dim = dimOf(bound.getValue());
     return compare.getPredicate() == arith::CmpIPredicate::slt && dim &&
            llvm::any_of(
-               llvm::zip(indices,
-                         tensorOf(argument).getShape().getResults()),
+               llvm::zip(indices, tensorOf(argument).getShape().getResults()),
                [&](auto dimension) {
                  auto [index, extent] = dimension;
                  auto symbol = dyn_cast<AffineSymbolExpr>(extent);

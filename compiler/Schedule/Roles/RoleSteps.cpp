@@ -142,8 +142,7 @@ static arith::CmpIOp comparesPlaces(Value condition) {
 }
 
 bool RoleKernel::masksInBranch(scf::ForOp loop) {
-  if (softmax.empty() ||
-      !softmax[loop].scores.getDefiningOp<arith::SelectOp>())
+  if (softmax.empty() || !softmax[loop].scores.getDefiningOp<arith::SelectOp>())
     return false;
   ValueRange presence = lagged[loop].getPresence();
   return (plan.loops.size() == 1 && hasColumnLimits(loop)) ||
@@ -177,9 +176,8 @@ Value RoleKernel::wholeStep(scf::ForOp loop, IRMapping &mapping) {
   int64_t size = scores.getAxes()[scores.indexOf(columns)].getSize();
   Value whole;
   auto require = [&](Value condition) {
-    whole = whole
-                ? arith::AndIOp::create(b, loc, whole, condition).getResult()
-                : condition;
+    whole = whole ? arith::AndIOp::create(b, loc, whole, condition).getResult()
+                  : condition;
   };
   for (Value p : lagged[loop].getPresence()) {
     if (arith::CmpIOp compare = comparesPlaces(p)) {

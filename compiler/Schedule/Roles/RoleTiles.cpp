@@ -221,8 +221,8 @@ std::optional<IndexLimit> RoleKernel::findStoredRows() {
 ///     %end = arith.select %found, %ends, 0   // %first < %end
 void RoleKernel::leaveOutSearched() {
   std::optional<IndexLimit> rows = findStoredRows();
-  auto end = rows ? rows->end.getDefiningOp<arith::SelectOp>()
-                  : arith::SelectOp();
+  auto end =
+      rows ? rows->end.getDefiningOp<arith::SelectOp>() : arith::SelectOp();
   if (!end || !isConstantIntValue(end.getFalseValue(), 0))
     return;
   for (auto &[loop, copies] : plan.streamed)

@@ -56,6 +56,12 @@ llvm::Error lintFastMath(const llvm::Module &module);
 /// may have moved one ahead of it. For kernels whose launch is dependent.
 llvm::Error checkLaunchWait(llvm::StringRef ptx, llvm::StringRef kernel);
 
+/// The same of a kernel that waits later: fails where an address that is
+/// computed from one of these parameters is used ahead of the first wait in the
+/// text, or where there is none.
+llvm::Error checkLateWait(llvm::StringRef ptx, llvm::StringRef kernel,
+                          const llvm::DenseSet<unsigned> &parameters);
+
 /// Emits PTX for `arch` (see TargetInfo.h). Changes `module`.
 llvm::Expected<std::string> emitPtx(llvm::Module &module, llvm::StringRef arch);
 

@@ -1,8 +1,8 @@
-// verify-sm-launches: kernels that start early wait before they touch memory.
+// verify-sm-launches: kernels that start early wait before they use what the
+// ones before them do.
 // SPDX-License-Identifier: MIT
 #include "compiler/Verify/Passes.h"
-
-#include "dialect/Sm/SmScheduler.h"
+#include "dialect/Sm/LaunchUses.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -16,40 +16,39 @@ namespace {
 using namespace mlir;
 using namespace selvedge::sm;
 
-/// Whether an operation, alone, may access memory that other kernels see. All
-/// that lies there is named by such a type.
-bool mayAccess(Operation *op) {
-  return !isMemoryEffectFree(op) &&
-         llvm::any_of(op->getOperandTypes(), [](Type type) {
-           return isa<tile::GlobalType, TensorMapType, CounterType>(type);
-         });
+/// Whether who executes an operation has waited: in the operation's block, or
+/// ahead of one around it.
+bool hasWaited(Operation *op) {
+  for (; !isa<KernelOp>(op); op = op->getParentOp())
+    for (Operation *before = op->getPrevNode(); before;
+         before = before->getPrevNode())
+      if (isa<AwaitLaunchOp>(before))
+        return true;
+  return false;
 }
 
-/// Every thread waits, before anything accesses such memory.
-LogicalResult checkWait(LaunchOp launch, KernelOp kernel) {
-  Block &body = kernel.getBody().front();
-  auto waits = body.getOps<AwaitLaunchOp>();
-  if (waits.empty())
+/// Some thread of each block waits on every path, so that who waits for this
+/// launch waits for those before it; and each one that uses what they do waits
+/// before.
+LogicalResult checkWait(LaunchOp launch, KernelOp kernel,
+                        SymbolTable &symbols) {
+  if (!kernel.walk([](AwaitLaunchOp) { return WalkResult::interrupt(); })
+           .wasInterrupted())
     return launch.emitOpError("is dependent, so it expects a kernel with "
                               "sm.await_launch, found none in '")
            << launch.getKernel() << "'";
-  for (Operation &op : body) {
-    if (isa<AwaitLaunchOp>(op))
-      break;
+  auto earlier = sm::LaunchUses::before(kernel, symbols);
+  WalkResult found = kernel.walk([&](Operation *op) {
     // sm.in_order is an exit: a thread might end without the wait.
-    WalkResult found = op.walk([&](Operation *inner) {
-      if (!mayAccess(inner) && !isa<InOrderOp>(inner))
-        return WalkResult::advance();
-      InFlightDiagnostic error =
-          inner->emitOpError("stands before sm.await_launch, and its kernel "
-                             "may start while the one before it runs");
-      error.attachNote(launch.getLoc()) << "this launch is dependent";
-      return WalkResult::interrupt();
-    });
-    if (found.wasInterrupted())
-      return failure();
-  }
-  return success();
+    if ((!earlier.conflictsWith(op) && !isa<InOrderOp>(op)) || hasWaited(op))
+      return WalkResult::advance();
+    InFlightDiagnostic error =
+        op->emitOpError("stands before sm.await_launch, and its kernel "
+                        "may start while one before it runs");
+    error.attachNote(launch.getLoc()) << "this launch is dependent";
+    return WalkResult::interrupt();
+  });
+  return failure(found.wasInterrupted());
 }
 
 struct VerifySmLaunchesPass : impl::VerifySmLaunchesBase<VerifySmLaunchesPass> {
@@ -70,7 +69,7 @@ struct VerifySmLaunchesPass : impl::VerifySmLaunchesBase<VerifySmLaunchesPass> {
                            "expects it not to be dependent");
         return WalkResult::interrupt();
       }
-      return WalkResult(checkWait(launch, kernel));
+      return WalkResult(checkWait(launch, kernel, symbols));
     });
     if (result.wasInterrupted())
       signalPassFailure();

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Says of each kernel of a cubin whether it waits for the launch before it and admits the one behind it.
 
-    launch_wait.py CUBIN
+    launch_wait.py CUBIN [LATE...]
 
-Fails where something accesses memory, or leaves the first basic block, ahead of a wait, or where a kernel has two."""
+Fails where something accesses memory, or leaves the first basic block, ahead of a wait, or where a kernel has two, but for kernels that wait late, which have an end of one of these names: of those it fails where one has none."""
 # SPDX-License-Identifier: MIT
 import pathlib
 import re
@@ -18,6 +18,11 @@ MEMORY = r"(LD|LDG|LDL|LDS|LDSM|ST|STG|STL|STS|STSM|ATOM|ATOMG|ATOMS|RED|REDG|RE
 for name, code in device_code.read(sys.argv[1]).items():
     opcodes = [instruction.opcode for instruction in code]
     waits = [i for i, opcode in enumerate(opcodes) if opcode.startswith("ACQBULK")]
+    if name.endswith(tuple(sys.argv[2:])):
+        if not waits:
+            sys.exit(f"{name} does not wait")
+        print(name, "waits late")
+        continue
     if len(waits) > 1:
         sys.exit(f"{name} waits {len(waits)} times")
     early = [opcode for opcode in opcodes[: waits[0] if waits else 0] if re.match(MEMORY, opcode)]

@@ -1,0 +1,40 @@
+// Which memory the launches of an op use, and when.
+// SPDX-License-Identifier: MIT
+#ifndef SELVEDGE_DIALECT_SM_LAUNCHUSES_H
+#define SELVEDGE_DIALECT_SM_LAUNCHUSES_H
+
+#include "dialect/Sm/SmScheduler.h"
+
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace selvedge::sm {
+
+/// The tensors that kernels read and write. Counters of tiles are one of them,
+/// with an empty name.
+class LaunchUses {
+public:
+  /// What the launches before each launch of `kernel` use, in any variant:
+  /// launches of several variants may be made together, and the n-th ones of
+  /// all stand for each other.
+  static LaunchUses before(sm::KernelOp kernel, mlir::SymbolTable &symbols);
+
+  /// Whether an operation, without those in its regions, reads what has been
+  /// written, or writes what has been used at all: it has to wait.
+  bool conflictsWith(mlir::Operation *op) const;
+  /// The same of an operation or one in its regions.
+  bool conflictsInside(mlir::Operation *op) const;
+
+  /// Whether an argument of `kernel` is of a tensor of which some operation of
+  /// it conflicts.
+  bool mayConflict(sm::KernelOp kernel, mlir::Attribute argument) const;
+
+private:
+  void add(sm::KernelOp kernel);
+
+  llvm::DenseSet<mlir::StringAttr> read, written;
+};
+
+} // namespace selvedge::sm
+
+#endif // SELVEDGE_DIALECT_SM_LAUNCHUSES_H
