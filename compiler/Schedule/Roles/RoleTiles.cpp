@@ -203,9 +203,10 @@ SmallVector<Value> RoleKernel::wordsOf(IRMapping &mapping) {
 
 /// A first row and an end of rows, at or behind which no row of a tile is
 /// stored: segments are given more tiles than they need. None where tiles are
-/// not searched for, or some store does not say so.
+/// not searched for, or not handed out at run time, or some store does not say
+/// so.
 std::optional<IndexLimit> RoleKernel::findStoredRows() {
-  if (searched.empty())
+  if (searched.empty() || plan.length == TileLength::Equal)
     return std::nullopt;
   for (const IndexLimit &limit : limitsOfStores(source))
     if (Operation *def = limit.first.getDefiningOp();

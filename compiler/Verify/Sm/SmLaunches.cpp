@@ -27,6 +27,14 @@ bool hasWaited(Operation *op) {
   return false;
 }
 
+/// Whether who executes an operation may wait at all.
+bool mayWait(Operation *op) {
+  Operation *role = op->getParentOfType<RoleOp>();
+  return !role ||
+         role->walk([](AwaitLaunchOp) { return WalkResult::interrupt(); })
+             .wasInterrupted();
+}
+
 /// Some thread of each block waits on every path, so that who waits for this
 /// launch waits for those before it; and each one that uses what they do waits
 /// before.
@@ -39,8 +47,9 @@ LogicalResult checkWait(LaunchOp launch, KernelOp kernel,
            << launch.getKernel() << "'";
   auto earlier = sm::LaunchUses::before(kernel, symbols);
   WalkResult found = kernel.walk([&](Operation *op) {
-    // sm.in_order is an exit: a thread might end without the wait.
-    if ((!earlier.conflictsWith(op) && !isa<InOrderOp>(op)) || hasWaited(op))
+    // sm.in_order is an exit: a thread might end without its wait.
+    bool mayEnd = isa<InOrderOp>(op) && mayWait(op);
+    if ((!mayEnd && !earlier.conflictsWith(op)) || hasWaited(op))
       return WalkResult::advance();
     InFlightDiagnostic error =
         op->emitOpError("stands before sm.await_launch, and its kernel "
