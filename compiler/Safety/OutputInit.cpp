@@ -51,10 +51,16 @@ struct TileOutputInitPass : impl::TileOutputInitBase<TileOutputInitPass> {
     llvm::SmallDenseSet<Attribute> covered;
     llvm::SmallDenseMap<Attribute, Gap> gaps;
     llvm::SmallDenseMap<Attribute, unsigned> numStores;
-    // What is added to holds something before.
+    // What is added to holds something before, and so does what is loaded.
     llvm::SmallDenseMap<Attribute, KernelOp> firstAdds;
-    program.walk([&](StoreOp store) {
-      auto kernel = store->getParentOfType<KernelOp>();
+    llvm::SmallDenseSet<Attribute> loaded;
+    program.walk([&](Operation *op) {
+      auto kernel = op->getParentOfType<KernelOp>();
+      if (auto load = dyn_cast<LoadOp>(op))
+        loaded.insert(kernel.getTensorArgOf(load.getTensor()).getName());
+      auto store = dyn_cast<StoreOp>(op);
+      if (!store)
+        return;
       StringAttr tensor = kernel.getTensorArgOf(store.getTensor()).getName();
       if (addsToMemory(store)) {
         firstAdds.try_emplace(tensor, kernel);
@@ -63,6 +69,8 @@ struct TileOutputInitPass : impl::TileOutputInitBase<TileOutputInitPass> {
       std::optional<std::string> gap = coverageGap(store);
       if (!gap && firstAdds.contains(tensor))
         gap = "kernels add to it before the one that stores it";
+      if (!gap && loaded.contains(tensor))
+        gap = "kernels load it before the one that stores it";
       if (gap)
         gaps.insert_or_assign(
             tensor,

@@ -148,8 +148,10 @@ std::optional<int64_t> GlobalMemory::extentOf(AffineMap extent) const {
 }
 
 void GlobalMemory::begin() {
-  for (auto &entry : tensors)
+  for (auto &entry : tensors) {
     entry.second.written.fill(Never);
+    entry.second.storedBy = {};
+  }
 }
 
 void GlobalMemory::assumeLaunched() {
@@ -159,15 +161,19 @@ void GlobalMemory::assumeLaunched() {
   }
 }
 
+/// The tensor that an operation stores or adds to; null for another one.
+static Value storedTensor(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case<sm::StoreOp, sm::BulkReduceOp>(
+          [](auto store) { return store.getTensor(); })
+      .Case([](sm::TmaStoreOp store) { return store.getMap(); })
+      .Default([](Operation *) { return Value(); });
+}
+
 bool hasStoreTo(sm::KernelOp kernel, StringRef tensor) {
   return kernel
       .walk([&](Operation *op) {
-        Value target =
-            llvm::TypeSwitch<Operation *, Value>(op)
-                .Case<sm::StoreOp, sm::BulkReduceOp>(
-                    [](auto store) { return store.getTensor(); })
-                .Case([](sm::TmaStoreOp store) { return store.getMap(); })
-                .Default([](Operation *) { return Value(); });
+        Value target = storedTensor(op);
         return target && tensorName(target) == tensor ? WalkResult::interrupt()
                                                       : WalkResult::advance();
       })
@@ -183,9 +189,14 @@ StringRef initialisedBy(sm::KernelOp kernel) {
 
 void GlobalMemory::startLaunch(Operation *kernel) {
   SmallVector<Contents *> stored;
+  llvm::SmallSetVector<Contents *, 4> storedAtAll;
   auto launched = cast<sm::KernelOp>(kernel);
-  initialises = !launched.getSource() || !initialisedBy(launched).empty();
+  std::optional<SourceAttr> source = launched.getSource();
+  initialises = !source || !initialisedBy(launched).empty();
   kernel->walk([&](Operation *op) {
+    if (Value target = storedTensor(op))
+      if (auto it = tensors.find(tensorName(target)); it != tensors.end())
+        storedAtAll.insert(&it->second);
     if (auto store = dyn_cast<sm::StoreOp>(op)) {
       auto it = tensors.find(tensorName(store.getTensor()));
       initialises &= it != tensors.end() && !it->second.isInitialised &&
@@ -201,6 +212,14 @@ void GlobalMemory::startLaunch(Operation *kernel) {
     auto access = dyn_cast<TensorAccessOpInterface>(op);
     initialises &= !access || !access.isStore() || access.isOfLanes();
   });
+  // Kernels of a program run one after the other: a later one may store what
+  // another one has.
+  if (source && initialisedBy(launched).empty())
+    for (Contents *contents : storedAtAll)
+      if (Attribute last =
+              std::exchange(contents->storedBy, source->getKernel());
+          last && last != contents->storedBy)
+        contents->written.exchange(Stored, Initialised | Perhaps);
   initialises &= !stored.empty();
   // A later launch of constants stores what the program says.
   if (initialises)

@@ -146,7 +146,8 @@ private:
     Never = 0,
     Initialised = 1,
     Stored = 2,
-    /// By lanes whose presence is not known.
+    /// By lanes whose presence is not known, or by an earlier kernel of the
+    /// program, so that another one may do it.
     Perhaps = 4,
   };
   struct Contents {
@@ -171,6 +172,8 @@ private:
     bool isAddedTo = false;
     /// Whether a launch has initialised it.
     bool isInitialised = false;
+    /// The kernel of the program whose launch has stored to it last.
+    mlir::Attribute storedBy = {};
     /// Kernels launched so far that store elements of it.
     llvm::SmallVector<mlir::Operation *, 2> writers = {};
   };

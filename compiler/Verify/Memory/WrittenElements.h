@@ -53,6 +53,17 @@ public:
   }
   /// All bytes, one after the other; null where only some are kept.
   uint8_t *data() { return isSparse ? nullptr : listed.data(); }
+  /// Elements that have one of the bits `from` get `to` in place of them.
+  void exchange(uint8_t from, uint8_t to) {
+    auto change = [=](uint8_t &value) {
+      if ((value & from) != 0)
+        value = (value & ~from) | to;
+    };
+    change(initial);
+    llvm::for_each(listed, change);
+    for (Page &page : pages)
+      llvm::for_each(page, change);
+  }
   /// Whether one of these bits is set in some element.
   bool hasAny(uint8_t bits) const {
     return (count > 0 && isSparse && (initial & bits) != 0) ||
