@@ -6,6 +6,7 @@
 #include "compiler/Verify/Memory/StoredElements.h"
 #include "compiler/Verify/Passes.h"
 #include "dialect/Tile/Limits.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -346,6 +347,33 @@ Outcome VariantRuns::launchAll(const LaunchTrial &trial, GlobalMemory &memory,
   return Outcome::Accepted;
 }
 
+/// An argument without a promise whose integers decide whether an operation is
+/// executed; empty where there is none.
+static StringRef unpromisedBound(Operation *op, PlanOp plan) {
+  llvm::SetVector<Operation *> slice;
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  for (Operation *parent = op->getParentOp(); !isa<KernelOp>(parent);
+       parent = parent->getParentOp())
+    for (Value decides : parent->getOperands())
+      (void)getBackwardSlice(decides, &slice, options);
+  for (auto tensor : plan.getTensors().getAsRange<tile::TensorArgAttr>()) {
+    StringRef name = tensor.getName();
+    auto isPromised = [&](Attribute promise) {
+      return cast<tile::RequireAttr>(promise).getTensor() == name;
+    };
+    auto isRead = [&](Operation *decides) {
+      auto load = dyn_cast<LoadOp>(decides);
+      return load && tensorName(load.getTensor()) == name &&
+             isa<IntegerType>(load.getTensor().getType().getElementType());
+    };
+    if (llvm::none_of(plan.getPromises(), isPromised) &&
+        llvm::any_of(slice, isRead))
+      return name;
+  }
+  return {};
+}
+
 LogicalResult VariantRuns::checkReached() {
   for (KernelRuns &runs : kernels) {
     Operation *op = runs.findUnreached();
@@ -356,9 +384,12 @@ LogicalResult VariantRuns::checkReached() {
         << ", found none that kernel '"
         << op->getParentOfType<KernelOp>().getSymName()
         << "' could be tried with, and no proof that it never is";
-    error.attachNote(op->getLoc())
-        << "what a bound reads from memory may be promised: 'requires x in "
-           "0..N'";
+    if (StringRef bound =
+            unpromisedBound(op, variant->getParentOfType<PlanOp>());
+        !bound.empty())
+      error.attachNote(op->getLoc())
+          << "what '" << bound << "' has may be promised: 'requires " << bound
+          << " in 0..N'";
     return error;
   }
   return success();
