@@ -50,10 +50,11 @@ public:
   /// steps of all kinds in the tiles that belong to none, or of one that steps
   /// take.
   void takeNone(unsigned symbol);
-  /// Sizes of a constant, or rows of several tiles with whole steps behind it.
-  void takeConstant(int64_t size, bool isBehind);
-  /// The latter, with the whole steps along another dim at which a loop ends.
-  void takeBehind(int64_t size, const Dim &end);
+  /// Sizes of a constant.
+  void takeConstant(int64_t size);
+  /// Rows of several tiles with whole steps behind a constant, along the dim at
+  /// which a loop ends.
+  void takeBehind(int64_t size, const Dim *end);
   /// A tile that begins so far behind the last column.
   void takeDistance(int64_t size);
   /// Lengths at and beside a step: whole ones, of one row; a part of one, and
@@ -233,17 +234,13 @@ void DirectedTrial::takeNone(unsigned symbol) {
   trial.sizes[symbol] = 0;
 }
 
-void DirectedTrial::takeConstant(int64_t size, bool isBehind) {
-  if (!isBehind)
-    return take([&](const Dim &) { return size; }, {size, 0, size}, size);
-  int64_t length = 2 * step + size - 1;
-  take([&](const Dim &dim) { return &dim == last ? length : dim.block + 1; },
-       {length}, step);
+void DirectedTrial::takeConstant(int64_t size) {
+  take([&](const Dim &) { return size; }, {size, 0, size}, size);
 }
 
-void DirectedTrial::takeBehind(int64_t size, const Dim &end) {
+void DirectedTrial::takeBehind(int64_t size, const Dim *end) {
   int64_t length = 2 * step + size - 1;
-  take([&](const Dim &dim) { return &dim == &end ? length : dim.block + 1; },
+  take([&](const Dim &dim) { return &dim == end ? length : dim.block + 1; },
        {length}, step);
 }
 
@@ -298,7 +295,7 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
       ends.push_back(&dim);
   if (number < sizes.size() * ends.size()) {
     DirectedTrial made = start();
-    made.takeBehind(sizes[number % sizes.size()], *ends[number / sizes.size()]);
+    made.takeBehind(sizes[number % sizes.size()], ends[number / sizes.size()]);
     return finish(made);
   }
   number -= sizes.size() * ends.size();
@@ -314,7 +311,11 @@ std::optional<LaunchTrial> TrialMaker::directed(unsigned number, bool &isLast) {
   number -= numDistances;
   if (number < 2 * sizes.size()) {
     DirectedTrial made = start();
-    made.takeConstant(sizes[number % sizes.size()], number >= sizes.size());
+    int64_t size = sizes[number % sizes.size()];
+    if (number < sizes.size())
+      made.takeConstant(size);
+    else
+      made.takeBehind(size, last);
     return finish(made);
   }
   number -= 2 * sizes.size();
