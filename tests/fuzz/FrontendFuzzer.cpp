@@ -4,11 +4,14 @@
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Regex.h"
 
 #include <cstdint>
 #include <cstdlib>
 
 using namespace selvedge::frontend;
+
+static const llvm::Regex placed("^[^ ]*\\.tile:[0-9]+:[0-9]+: error: ");
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   llvm::StringRef source(reinterpret_cast<const char *>(data), size);
@@ -22,12 +25,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     bool built = static_cast<bool>(
         buildModule(ctx, {"fuzz.tile", source, op.name, nullptr}, text));
     // Either a module, beside which there may be warnings, or a reason, and no
-    // module that the verifier refuses. Lines of the source stand there, too.
+    // module that the verifier refuses. Lines of the source stand there, too;
+    // errors may be in a file that it imports.
     bool isRefused = false, isDefect = false;
     for (llvm::StringRef line : llvm::split(text, '\n')) {
-      bool isPlaced = line.starts_with("fuzz.tile:");
-      isRefused |= line.starts_with("error: ") ||
-                   (isPlaced && line.contains(": error: "));
+      bool isPlaced = placed.match(line);
+      isRefused |= isPlaced || line.starts_with("error: ");
       isDefect |= isPlaced &&
                   line.contains(": error: internal error: the emitted module");
     }
