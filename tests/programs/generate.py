@@ -4,6 +4,7 @@ import math
 import random
 
 import phases
+from again import with_again
 from evaluate import Scope, evaluate_extent
 from expressions import Writer, as_f32
 from extras import with_extras
@@ -246,6 +247,7 @@ def program(seed):
     if seed >= 1000:
         p = with_extras(p, random.Random("extras %d" % seed))
         p = with_numbers(p, random.Random("numbers %d" % seed))
+        p = with_again(p, random.Random("again %d" % seed), seed)
         p = complete(tidy(with_launch(p, random.Random("launch %d" % seed))))
     return complete(tidy(sugared(p, rng)))
 

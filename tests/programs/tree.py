@@ -91,7 +91,7 @@ class Tensor:
     init: object = None         # outputs: a number or "keep"; a temp may have none
     overflow: str = None        # outputs: "sat", "inf" or None
     fill: str = "normal"        # how inputs are drawn (inputs.py)
-    temp: bool = False          # stored by one kernel, loaded by later ones
+    temp: bool = False          # stored by kernels, loaded by later ones
     deterministic: bool = False # outputs: additions are made in order
     ones: tuple = ()            # dimensions in which the caller may give one element for all (`~`)
     segments: E = None          # an extent: bounds of segments of so many rows
