@@ -308,6 +308,10 @@ Facts selectFacts(Value condition, Value a, Value b, FactsOf factsOf) {
                   heldBy(a, chosen, fact.predicate) == constant});
   conjuncts(condition,
             [&](Value part) { fill({part, constant, Origin::Known}); });
+  // Under a condition that never holds, too, what both arms hold is known.
+  for (const Fact &fact : chosen)
+    if (ended(fact) && fact.origin == Origin::Known && fact.state == constant)
+      fill(fact);
   // Elsewhere a lane is what the arm that is taken has.
   auto take = [&](const Facts &arm, const Facts &other, Value otherArm,
                   bool holds) {
