@@ -56,18 +56,27 @@ static Error noWait(StringRef kernel, const Twine &why) {
                            why);
 }
 
-Error checkLaunchWait(StringRef ptx, StringRef kernel) {
+/// Fails where a statement that has to wait stands ahead of the first wait, or
+/// where there is none.
+static Error checkAhead(StringRef ptx, StringRef kernel,
+                        function_ref<bool(StringRef)> mustWait) {
   bool waits = false;
   std::string before;
   forStatements(ptx, kernel, [&](StringRef statement) {
     waits = statement == wait;
-    if (!waits && !mayPrecedeWait(statement))
+    if (!waits && mustWait(statement))
       before = statement.str();
     return !waits && before.empty();
   });
   if (!before.empty())
     return noWait(kernel, " ahead of: " + before);
   return waits ? Error::success() : noWait(kernel, "");
+}
+
+Error checkLaunchWait(StringRef ptx, StringRef kernel) {
+  return checkAhead(ptx, kernel, [](StringRef statement) {
+    return !mayPrecedeWait(statement);
+  });
 }
 
 /// The registers, and parameters of the kernel, that a piece of text names.
@@ -111,19 +120,10 @@ Error checkLateWait(StringRef ptx, StringRef kernel,
       return true;
     });
   }
-  bool waits = false;
-  std::string before;
-  forStatements(ptx, kernel, [&](StringRef statement) {
-    waits = statement == wait;
-    StringRef address = statement.split('[').second;
-    if (!waits && !statement.starts_with("ld.param") &&
-        isMade(namesIn(address, kernel)))
-      before = statement.str();
-    return !waits && before.empty();
+  return checkAhead(ptx, kernel, [&](StringRef statement) {
+    return !statement.starts_with("ld.param") &&
+           isMade(namesIn(statement.split('[').second, kernel));
   });
-  if (!before.empty())
-    return noWait(kernel, " ahead of: " + before);
-  return waits ? Error::success() : noWait(kernel, "");
 }
 
 } // namespace selvedge::ptx
