@@ -192,13 +192,14 @@ void GlobalMemory::startLaunch(Operation *kernel) {
   llvm::SmallSetVector<Contents *, 4> storedAtAll;
   auto launched = cast<sm::KernelOp>(kernel);
   std::optional<SourceAttr> source = launched.getSource();
-  initialises = !source || !initialisedBy(launched).empty();
+  bool isOfProgram = source && initialisedBy(launched).empty();
+  initialises = !isOfProgram;
   kernel->walk([&](Operation *op) {
-    if (Value target = storedTensor(op))
-      if (auto it = tensors.find(tensorName(target)); it != tensors.end())
-        storedAtAll.insert(&it->second);
+    Value target = storedTensor(op);
+    auto it = target ? tensors.find(tensorName(target)) : tensors.end();
+    if (it != tensors.end())
+      storedAtAll.insert(&it->second);
     if (auto store = dyn_cast<sm::StoreOp>(op)) {
-      auto it = tensors.find(tensorName(store.getTensor()));
       initialises &= it != tensors.end() && !it->second.isInitialised &&
                      !addsToMemory(store) &&
                      isInit(store.getValue(), it->second.arg);
@@ -214,7 +215,7 @@ void GlobalMemory::startLaunch(Operation *kernel) {
   });
   // Kernels of a program run one after the other: a later one may store what
   // another one has.
-  if (source && initialisedBy(launched).empty())
+  if (isOfProgram)
     for (Contents *contents : storedAtAll)
       if (Attribute last =
               std::exchange(contents->storedBy, source->getKernel());
