@@ -154,20 +154,25 @@ struct LaunchWait {
 static LaunchWait waitOf(sm::KernelOp kernel, ModuleOp module,
                          SymbolTable &symbols) {
   LaunchWait result;
+  SmallVector<sm::LaunchOp> dependent;
+  module.walk([&](sm::LaunchOp launch) {
+    if (launch.getDependent() && launch.getKernel() == kernel.getSymName())
+      dependent.push_back(launch);
+  });
+  result.isDependent = !dependent.empty();
+  if (!result.isDependent)
+    return result;
   for (Operation &op : kernel.getBody().front()) {
     if (isa<sm::AwaitLaunchOp>(op))
       break;
     result.isFirst &= isMemoryEffectFree(&op);
   }
-  auto earlier = sm::LaunchUses::before(kernel, symbols);
-  module.walk([&](sm::LaunchOp launch) {
-    if (!launch.getDependent() || launch.getKernel() != kernel.getSymName())
-      return;
-    result.isDependent = true;
+  auto earlier = sm::LaunchUses::before(kernel, symbols),
+       own = sm::LaunchUses::of(kernel);
+  for (sm::LaunchOp launch : dependent)
     for (auto [i, argument] : llvm::enumerate(launch.getArgs()))
-      if (earlier.mayConflict(kernel, argument))
+      if (earlier.mayConflict(own, argument))
         result.parameters.insert(i);
-  });
   return result;
 }
 

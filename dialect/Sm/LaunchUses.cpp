@@ -64,6 +64,12 @@ void LaunchUses::add(KernelOp kernel) {
   });
 }
 
+LaunchUses LaunchUses::of(KernelOp kernel) {
+  LaunchUses uses;
+  uses.add(kernel);
+  return uses;
+}
+
 LaunchUses LaunchUses::before(KernelOp kernel, SymbolTable &symbols) {
   LaunchUses uses;
   auto module = kernel->getParentOfType<ModuleOp>();
@@ -92,10 +98,8 @@ bool LaunchUses::conflictsWith(Operation *op) const {
   });
 }
 
-bool LaunchUses::mayConflict(KernelOp kernel, Attribute argument) const {
+bool LaunchUses::mayConflict(const LaunchUses &own, Attribute argument) const {
   StringAttr tensor = tensorOf(argument);
-  LaunchUses own;
-  own.add(kernel);
   return tensor && own.read.contains(tensor) &&
          (written.contains(tensor) ||
           (own.written.contains(tensor) && read.contains(tensor)));
@@ -107,6 +111,11 @@ bool LaunchUses::conflictsInside(Operation *op) const {
         return conflictsWith(inner) ? WalkResult::interrupt()
                                     : WalkResult::advance();
       })
+      .wasInterrupted();
+}
+
+bool awaitsLaunch(Operation *op) {
+  return op->walk([](AwaitLaunchOp) { return WalkResult::interrupt(); })
       .wasInterrupted();
 }
 

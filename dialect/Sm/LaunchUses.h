@@ -14,6 +14,8 @@ namespace selvedge::sm {
 /// with an empty name.
 class LaunchUses {
 public:
+  /// What a kernel itself uses.
+  static LaunchUses of(sm::KernelOp kernel);
   /// What the launches before each launch of `kernel` use, in any variant:
   /// launches of several variants may be made together, and the n-th ones of
   /// all stand for each other.
@@ -25,15 +27,18 @@ public:
   /// The same of an operation or one in its regions.
   bool conflictsInside(mlir::Operation *op) const;
 
-  /// Whether an argument of `kernel` is of a tensor of which some operation of
-  /// it conflicts.
-  bool mayConflict(sm::KernelOp kernel, mlir::Attribute argument) const;
+  /// Whether an argument is of a tensor of which some operation of a kernel
+  /// conflicts that uses `own`.
+  bool mayConflict(const LaunchUses &own, mlir::Attribute argument) const;
 
 private:
   void add(sm::KernelOp kernel);
 
   llvm::DenseSet<mlir::StringAttr> read, written;
 };
+
+/// Whether an operation or one in its regions waits for earlier launches.
+bool awaitsLaunch(mlir::Operation *op);
 
 } // namespace selvedge::sm
 

@@ -14,19 +14,13 @@ namespace {
 using namespace mlir;
 using namespace selvedge::sm;
 
-template <typename Op>
-bool hasAny(KernelOp kernel) {
-  return kernel.walk([](Op) { return WalkResult::interrupt(); })
-      .wasInterrupted();
-}
-
 struct SmDependentLaunchesPass
     : impl::SmDependentLaunchesBase<SmDependentLaunchesPass> {
   /// The kernel waits before it first uses what an earlier one does: roles each
   /// for themselves, other kernels at one place, at last where they end. Who
   /// waits for this kernel waits for those before it.
   static void await(KernelOp kernel, KernelOp before, SymbolTable &symbols) {
-    if (hasAny<AwaitLaunchOp>(kernel))
+    if (awaitsLaunch(kernel))
       return;
     Block &body = kernel.getBody().front();
     LaunchUses earlier = LaunchUses::before(kernel, symbols);

@@ -29,10 +29,8 @@ bool hasWaited(Operation *op) {
 
 /// Whether who executes an operation may wait at all.
 bool mayWait(Operation *op) {
-  Operation *role = op->getParentOfType<RoleOp>();
-  return !role ||
-         role->walk([](AwaitLaunchOp) { return WalkResult::interrupt(); })
-             .wasInterrupted();
+  auto role = op->getParentOfType<RoleOp>();
+  return !role || awaitsLaunch(role);
 }
 
 /// Some thread of each block waits on every path, so that who waits for this
@@ -40,8 +38,7 @@ bool mayWait(Operation *op) {
 /// before.
 LogicalResult checkWait(LaunchOp launch, KernelOp kernel,
                         SymbolTable &symbols) {
-  if (!kernel.walk([](AwaitLaunchOp) { return WalkResult::interrupt(); })
-           .wasInterrupted())
+  if (!awaitsLaunch(kernel))
     return launch.emitOpError("is dependent, so it expects a kernel with "
                               "sm.await_launch, found none in '")
            << launch.getKernel() << "'";
