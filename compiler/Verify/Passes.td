@@ -419,7 +419,7 @@ def VerifySmOutputs : Pass<"verify-sm-outputs", "::mlir::ModuleOp"> {
     - every lane of a load, copy or store whose presence is true is inside of its tensor;
     - outputs alone are stored to, each element once by all thread blocks together. A launch that stores nothing but constants may come before and initialise it;
     - after the last launch every element of every output that is not kept has been written;
-    - each kernel of the program is launched, each output that it stores has a store, rows of segments are all stored; an element of a temp is written before it is read.
+    - each kernel of the program is launched, in the program's order, each output that it stores has a store, rows of segments are all stored; an element of a temp is written before it is read.
 
     Launches with a `when` of their own may be replaced by those at the same place of a variant for all strides, which must be made of the same kernel. Some such sequences are executed, too.
 

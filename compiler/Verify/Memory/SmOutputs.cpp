@@ -64,6 +64,20 @@ public:
     return "";
   }
 
+  /// A launch of a kernel of the program behind one of a kernel that the
+  /// program has later, of which it may use or replace what that one stores;
+  /// null for none. Those that initialise are executed in their places.
+  LaunchOp misplacedIn(const Sequence &launches) const {
+    size_t latest = 0;
+    for (auto [launch, kernel] : launches) {
+      std::optional<size_t> place = placeOf(kernel);
+      if (place && *place < latest)
+        return launch;
+      latest = std::max(latest, place.value_or(0));
+    }
+    return {};
+  }
+
   /// Those of launches, in their order.
   SmallVector<const ProgramSinks *> of(const Sequence &launches) const {
     return llvm::map_to_vector(
@@ -79,6 +93,19 @@ private:
     ProgramSinks sinks;
   };
   std::deque<Known> known;
+
+  /// How many kernels the program has before the one that `kernel` is made of;
+  /// none for those that initialise, and without a program.
+  std::optional<size_t> placeOf(KernelOp kernel) const {
+    std::optional<tile::SourceAttr> wanted = kernel.getSource();
+    if (!wanted || !initialisedBy(kernel).empty())
+      return std::nullopt;
+    for (auto [place, each] : llvm::enumerate(known))
+      if (each.source.getVersion().getKind() == tile::VersionKind::Program &&
+          each.source.getKernel() == wanted->getKernel())
+        return place;
+    return std::nullopt;
+  }
 };
 
 struct VerifySmOutputsPass
@@ -156,6 +183,11 @@ struct VerifySmOutputsPass
       return variant.emitOpError("expects a launch of each kernel of the "
                                  "program, found none of '")
              << missing << "'";
+    if (LaunchOp launch = programs.misplacedIn(launches))
+      return launch.emitOpError(
+                 "expects the launches to be in the order of the "
+                 "program's kernels, found a later one before '")
+             << launch.getKernel() << "'";
     VariantRuns runs(variant, launches, programs.of(launches));
     LogicalResult result = runs.run();
     llvm::append_range(remarks, runs.getRemarks());
