@@ -165,7 +165,8 @@ static LaunchWait waitOf(sm::KernelOp kernel, ModuleOp module,
   for (Operation &op : kernel.getBody().front()) {
     if (isa<sm::AwaitLaunchOp>(op))
       break;
-    result.isFirst &= isMemoryEffectFree(&op);
+    // What has regions may branch.
+    result.isFirst &= op.getNumRegions() == 0 && isMemoryEffectFree(&op);
   }
   auto earlier = sm::LaunchUses::before(kernel, symbols),
        own = sm::LaunchUses::of(kernel);
