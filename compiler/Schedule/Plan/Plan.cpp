@@ -466,7 +466,7 @@ static LogicalResult refusePlan(KernelOp kernel, const KernelPlan &least,
 }
 
 bool isPinned(KernelOp kernel, const TargetInfo &target) {
-  return !findPins(kernel, target).isEmpty();
+  return kernel.getProgram().isBase() && !findPins(kernel, target).isEmpty();
 }
 
 bool isPinnedWithoutRoles(KernelOp kernel, const TargetInfo &target) {
@@ -498,12 +498,20 @@ FailureOr<RankedPlans> rankPlans(KernelOp kernel, KernelLayouts &layouts,
   TargetInfo target = limitFor(kernel, of);
   bool useWarpgroups = plansWarpgroups(kernel, layouts, target);
   Ranking ranking{kernel, layouts, target, useWarpgroups};
-  for (const Candidate &candidate :
-       candidatesFor(kernel, layouts, target, useWarpgroups))
-    ranking.consider(candidate);
+  auto considerAll = [&] {
+    for (const Candidate &candidate :
+         candidatesFor(kernel, layouts, target, useWarpgroups))
+      ranking.consider(candidate);
+  };
+  considerAll();
   RankedPlans &ranked = ranking.ranked;
-  if (ranked.plans.empty() && !ranking.pins.isEmpty())
-    return refusePins(ranking);
+  if (ranked.plans.empty() && !ranking.pins.isEmpty()) {
+    if (kernel.getProgram().isBase())
+      return refusePins(ranking);
+    // Of a version nobody has asked for it.
+    ranking.pins = {};
+    considerAll();
+  }
   if (ranked.plans.empty())
     for (const Candidate &candidate :
          layouts.hasDot() ? ArrayRef<Candidate>(lastCandidates)

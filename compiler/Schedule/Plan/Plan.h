@@ -89,7 +89,8 @@ bool plansWarpgroups(tile::KernelOp kernel, const KernelLayouts &layouts,
 std::optional<int64_t> rowThreads(tile::KernelOp kernel);
 
 /// Whether a schedule of the program pins sizes or warps of the kernel for a
-/// target. Versions of a program have no schedule.
+/// target: it has these or none. The version for single parts has them where
+/// they fit, other versions have no schedule.
 bool isPinned(tile::KernelOp kernel, const TargetInfo &target);
 
 /// Whether a schedule keeps the kernel from roles.

@@ -16,7 +16,9 @@ using namespace selvedge::tile;
 Pins findPins(KernelOp kernel, const TargetInfo &target) {
   Pins pins;
   ProgramOp program = kernel.getProgram();
-  if (!program.isBase() || kernel.isInit())
+  bool hasItsRanges =
+      program.isBase() || program.getKind() == VersionKind::Single;
+  if (!hasItsRanges || kernel.isInit())
     return pins;
   for (const auto &[name, value] :
        pinsOf(program, kernel.getSymName(), target.name)) {
