@@ -3,7 +3,8 @@
 import torch
 
 from ._ops import any_order_rows, on_one_line
-from ._text import Text
+from ._split import hands_out_bulk_copies, splits_keys
+from ._text import Text, wants_gradient
 
 
 def call(q, k, v, tensors, scalars, source, op, names="q,k,v", deterministic=True):
@@ -23,17 +24,20 @@ def call_text(text, q, k, v, tensors, scale, names="q,k,v", deterministic=True):
     return call(q, k, v, {**tensors, **text.tensors}, {"scale": scale, **text.scalars}, *text.source(), names, deterministic)
 
 
-def hands_out_bulk_copies(tensor):
-    """Whether code for the tensor's device has warps with roles, of which one hands tiles to the copy engine: compute capability 9.0."""
-    return tensor.is_cuda and torch.cuda.get_device_capability(tensor.device)[0] == 9
-
-
 def gains_in_order(q, k, rows, causal, sequences=None):
     """Whether gradients whose sums have an order are faster: where roles add them in bulk, only those of short sequences are. Packed ones have so many rows together,
     others so many each."""
     packed = sequences is not None
     least = any_order_rows(packed, q.shape[-1], causal, q.shape[-2] > k.shape[-2])
     return rows < least * (sequences if packed else 1) and hands_out_bulk_copies(q)
+
+
+def split_template(q, k, v):
+    """The template that splits keys, [B, positions, heads, D], where there are more of them than queries and nothing wants a gradient; None where none gains."""
+    if q.shape[1] >= k.shape[1] or any(wants_gradient(t) for t in (q, k, v)):
+        return None
+    kind = splits_keys(q, k.shape[2], k.shape[1])
+    return kind and "flash_" + kind
 
 
 def check_heads(q, k, head):
@@ -55,11 +59,15 @@ def attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False,
         raise ValueError("attn_mask and is_causal exclude each other")
     check_heads(query, key, 1)
     rows, keys = query.shape[2], key.shape[2]
+    q, k, v = (t.transpose(1, 2) for t in (query, key, value))
+    if attn_mask is None and not is_causal and (template := split_template(q, k, v)):
+        o, lse = call_text(Text(template, causal=False), q, k, v, {}, scale)
+        return (o.transpose(1, 2), lse) if return_lse else o.transpose(1, 2)
     # PyTorch's causal mask begins with the first key, the template's ends with the last.
     text = Text("flash_fwd", causal=True if is_causal and rows == keys else None)
     if is_causal and rows != keys:
         text.keep.append("j <= i")
     if attn_mask is not None:
-        text.add_mask(attn_mask, query.transpose(1, 2), keys)
-    o, lse = call_text(text, *(t.transpose(1, 2) for t in (query, key, value)), {}, scale)
+        text.add_mask(attn_mask, q, keys)
+    o, lse = call_text(text, q, k, v, {}, scale)
     return (o.transpose(1, 2), lse) if return_lse else o.transpose(1, 2)

@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: MIT
 import torch
 
-from ._attention import call_text, check_heads, gains_in_order
-from ._text import Text
+from ._attention import call_text, check_heads, gains_in_order, split_template
+from ._text import SPLIT, Text, wants_gradient
 
 
 def make_text(template, batch, heads, causal, window_size, softcap, alibi_slopes, **params):
     left, right = (int(width) for width in window_size)
     right = 0 if causal else right
-    # The template's own causal mask, where the window ends with it: loops are shorter by it.
-    text = Text(template, causal=True if right == 0 else None, **params)
+    # The template's own causal mask, where the window ends with it: loops are shorter by it. Those that split keys have it unless they are told not to.
+    text = Text(template, causal=right == 0 if template in SPLIT else True if right == 0 else None, **params)
     if softcap:
         text.softcap(softcap)
     if alibi_slopes is not None:
@@ -34,7 +34,10 @@ def flash_attn_func(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, wi
     """
     check_dropout(dropout_p)
     check_heads(q, k, 2)
-    text = make_text("flash_fwd", q.shape[0], q.shape[2], causal, window_size, softcap, alibi_slopes)
+    # Parts that a window leaves out would do nothing.
+    whole = all(width < 0 for width in window_size) and not wants_gradient(alibi_slopes)
+    template = whole and split_template(q, k, v) or "flash_fwd"
+    text = make_text(template, q.shape[0], q.shape[2], causal, window_size, softcap, alibi_slopes)
     deterministic = deterministic or torch.are_deterministic_algorithms_enabled() or gains_in_order(q, k, q.shape[1], causal)
     o, lse = call_text(text, q, k, v, {}, softmax_scale, deterministic=deterministic)
     return (o, lse, None) if return_attn_probs else o

@@ -2,12 +2,10 @@
 # SPDX-License-Identifier: MIT
 import torch
 
-from ._attention import call, call_text, check_heads
+from ._attention import call_text, check_heads
 from ._flash import make_text
-from ._text import Text
+from ._split import splits_keys
 
-# More query rows than this fill a GPU without splitting keys.
-DECODE_ROWS = 16
 # Rows of the pages that a dense cache is cut into where it is read by numbers of sequences.
 PAGE_ROWS = 128
 
@@ -89,22 +87,17 @@ def flash_attn_with_kvcache(q, k_cache, v_cache, k=None, v=None, rotary_cos=None
     if cache_batch_idx is not None:
         lengths = torch.full((batch,), k_cache.shape[1], dtype=torch.int32, device=q.device) if lengths is None else lengths
         (k_cache, v_cache), block_table = pages_of((k_cache, v_cache), cache_batch_idx)
-    plain = not local and not softcap and alibi_slopes is None and cache_leftpad is None
-    decode = plain and rows <= DECODE_ROWS
+    paged = block_table is not None
+    room = k_cache.shape[1] * (block_table.shape[1] if paged else 1)
+    # Parts that a window leaves out would do nothing.
+    split = None if local else splits_keys(q, k_cache.shape[2], room)
+    if paged:
+        template, names, tensors = "paged_" + split if split else "flash_paged", "q,kp,vp", {"table": block_table, "kv_len": lengths}
+    else:
+        template, names, tensors = "flash_" + (split or "fwd"), "q,k,v", {"kv_len": lengths}
     # A single query sees all keys either way.
-    masks = {} if causal or rows == 1 else {"causal": False}
-    if block_table is not None:
-        template, names, tensors = "flash_paged", "q,kp,vp", {"table": block_table, "kv_len": lengths}
-    else:
-        template, names, tensors = "flash_fwd", "q,k,v", {"kv_len": lengths}
-    params = {} if block_table is None else {"P": k_cache.shape[1]}
-    if decode and block_table is None:
-        o, lse = call(q, k_cache, v_cache, tensors, {"scale": softmax_scale}, *Text("flash_decode", **masks).source())
-    elif decode:
-        o, lse = call(q, k_cache, v_cache, tensors, {"scale": softmax_scale}, *Text("paged_decode", **params, **masks).source(), names)
-    else:
-        text = make_text(template, batch, heads, causal, (left, right), softcap, alibi_slopes, **params)
-        if cache_leftpad is not None:
-            text.left_pad(cache_leftpad)
-        o, lse = call_text(text, q, k_cache, v_cache, tensors, softmax_scale, names)
+    text = make_text(template, batch, heads, causal or bool(split) and rows == 1, (left, right), softcap, alibi_slopes, P=k_cache.shape[1] if paged else None)
+    if cache_leftpad is not None:
+        text.left_pad(cache_leftpad)
+    o, lse = call_text(text, q, k_cache, v_cache, tensors, softmax_scale, names)
     return (o, lse) if return_softmax_lse else o

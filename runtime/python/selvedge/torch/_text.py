@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 import torch
 
-# By template: how far the last query's own key lies ahead of it, counted from the first key.
-OFFSET = {"flash_fwd": "kv_len[b] - M", "flash_paged": "kv_len[b] - M", "flash_varlen": "(cu_k[b + 1] - cu_k[b]) - (cu_q[b + 1] - cu_q[b])",
+# Templates that split keys, causal ones by default. By template: how far the last query's own key lies ahead of it, counted from the first key.
+SPLIT = "flash_decode", "flash_chunk", "paged_decode", "paged_chunk"
+OFFSET = {**dict.fromkeys(("flash_fwd", "flash_paged", *SPLIT), "kv_len[b] - M"), "flash_varlen": "(cu_k[b + 1] - cu_k[b]) - (cu_q[b + 1] - cu_q[b])",
           "flash_varlen_paged": "kv_len[b] - (cu_q[b + 1] - cu_q[b])"}
 
 

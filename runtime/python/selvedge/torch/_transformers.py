@@ -1,8 +1,7 @@
 # Models of the package transformers: attn_implementation="selvedge".
 # SPDX-License-Identifier: MIT
-from ._attention import call, call_text, check_heads
+from ._attention import call_text, check_heads, split_template
 from ._flash import make_text
-from ._kvcache import DECODE_ROWS
 
 
 def attention_forward(module, query, key, value, attention_mask, scaling=None, dropout=0.0, is_causal=None, softcap=None, sliding_window=None, s_aux=None,
@@ -15,9 +14,10 @@ def attention_forward(module, query, key, value, attention_mask, scaling=None, d
     q, k, v = (t.transpose(1, 2) for t in (query, key, value))
     causal = attention_mask is None and (getattr(module, "is_causal", True) if is_causal is None else is_causal)
     window = (sliding_window - 1, 0) if causal and sliding_window and sliding_window <= keys else (-1, -1)
-    if attention_mask is None and s_aux is None and not softcap and window == (-1, -1) and rows <= DECODE_ROWS and (causal or rows == 1) and not query.requires_grad:
-        return call(q, k, v, {}, {"scale": scaling}, "flash_decode.tile", "flash_decode")[0], None
-    text = make_text("flash_fwd", q.shape[0], q.shape[2], causal, window, softcap, None)
+    plain = attention_mask is None and s_aux is None and window == (-1, -1)
+    template = plain and split_template(q, k, v) or "flash_fwd"
+    # A single query sees all keys either way.
+    text = make_text(template, q.shape[0], q.shape[2], causal or rows == 1 and template != "flash_fwd", window, softcap, None)
     if attention_mask is not None:
         text.add_mask(attention_mask[..., :keys], q, keys)
     if s_aux is not None:
