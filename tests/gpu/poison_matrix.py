@@ -331,7 +331,8 @@ def make_groups(archs, quick):
             groups.append(Group("flash_paged", arch, {"D": d, "DV": dv, "P": rows, "causal": causal}, paged_cases(rows) + PAGED_BROKEN))
             groups.append(Group("flash_varlen_paged", arch, {"D": d, "DV": dv, "P": rows, "causal": causal}, paged_cases(rows, VARLEN_PAGED_SHAPES) + VARLEN_BROKEN))
         for (d, dv), rows in itertools.product([(64, 64)] if quick else [(64, 64), (128, 128), (40, 72)], PAGE_SIZES):
-            groups.append(Group("paged_decode", arch, {"D": d, "DV": dv, "P": rows}, paged_cases(rows) + [paged_cases(rows)[0].replace("MP=6", "MP=6,S=3")] + PAGED_BROKEN))
+            for op in ("paged_decode", "paged_chunk"):
+                groups.append(Group(op, arch, {"D": d, "DV": dv, "P": rows}, paged_cases(rows) + [paged_cases(rows)[0].replace("MP=6", "MP=6,S=3")] + PAGED_BROKEN))
         for (d, dv), causal in itertools.product([(64, 64)] if quick else [(64, 64), (128, 128), (40, 72)], ["false", "true"]):
             sets = {"D": d, "DV": dv, "causal": causal}
             groups.append(Group("flash_varlen", arch, sets, VARLEN_SHAPES))
@@ -345,8 +346,9 @@ def make_groups(archs, quick):
                 for deterministic in ("true", "false"):
                     groups.append(Group("flash_bwd_blocksparse", arch, {**sets, "BQ": 64, "BK": block, "deterministic": deterministic}, SPARSE_GRADIENTS))
         for d, dv in [(64, 64)] if quick else [(64, 64), (128, 128), (256, 256), (59, 59), (40, 72)]:
-            groups.append(Group("flash_decode", arch, {"D": d, "DV": dv}, DECODE_SHAPES))
-            groups.append(Group("flash_decode", arch, {"D": d, "DV": dv, "causal": "false"}, DECODE_SHAPES[-3:]))
+            for op in ("flash_decode", "flash_chunk"):
+                groups.append(Group(op, arch, {"D": d, "DV": dv}, DECODE_SHAPES))
+                groups.append(Group(op, arch, {"D": d, "DV": dv, "causal": "false"}, DECODE_SHAPES[-3:]))
             groups.append(Group("append_kv", arch, {"D": d, "DV": dv}, APPEND_SHAPES))
             groups.append(Group("append_slots", arch, {"D": d, "DV": dv}, SLOT_SHAPES))
             for causal in ("true", "false"):

@@ -1,4 +1,4 @@
-# Few queries per sequence against long caches, dense and in pages: the ops `flash_decode` and `paged_decode`.
+# Few queries per sequence, or a chunk of them, against long caches, dense and in pages: the ops `flash_decode` and `paged_decode`, `flash_chunk` and `paged_chunk`.
 # SPDX-License-Identifier: MIT
 import math
 import random
@@ -24,13 +24,15 @@ def lengths(cell):
 def cells(quick=False):
     made = []
 
-    def add(kind, b, n, heads=HEADS, key_heads=KEY_HEADS, m=1, family=None, x=None, causal=None):
+    def add(kind, b, n, heads=HEADS, key_heads=KEY_HEADS, m=1, family=None, x=None, causal=None, whole=False):
         what = kind if m == 1 else f"{m} queries"
         cell = Cell(family or f"decode {what} GQA {heads}/{key_heads} D {HEAD}", x or f"B {b} N {n}", 0, "TB/s",
                     dict(B=b, M=m, N=n, H=heads, G=key_heads, D=HEAD, DV=HEAD, causal=m > 1 if causal is None else causal, T="bf16", kind=kind,
-                         ragged=kind != "dense"))
+                         ragged=kind != "dense" and not whole))
         # Keys and values, read once.
         cell.work = 2.0 * sum(lengths(cell)) * key_heads * 2 * HEAD
+        if whole:
+            cell.unit, cell.work = "TFLOP/s", 4.0 * b * heads * m * (n - m / 2) * HEAD
         made.append(cell)
 
     for kind in ("dense", "ragged", "paged"):
@@ -48,14 +50,22 @@ def cells(quick=False):
     for b, n in ((64, 8192), (4, 131072)):
         for m in (1, 2, 4, 8, 16):
             add("dense", b, n, m=m, family=f"cache {n} B {b} GQA {HEADS}/{KEY_HEADS} D {HEAD}", x=f"M {m}", causal=False)
+    # Chunks of a prompt, of which the products take the time.
+    for kind in ("dense", "paged"):
+        for b, m, n in ((1, 64, 16384), (1, 256, 16384), (1, 64, 65536), (1, 256, 65536), (4, 64, 16384), (16, 64, 8192)):
+            add(kind, b, n, m=m, family=f"chunks {kind} GQA {HEADS}/{KEY_HEADS} D {HEAD}", x=f"B {b} M {m} N {n}", whole=True)
     return made
 
 
+def op_of(cell):
+    """Tiles of 128 rows for chunks, of 64 for fewer."""
+    return ("paged_" if cell.kind == "paged" else "flash_") + ("chunk" if cell.M * cell.H // cell.G > 64 else "decode")
+
+
 def build(cell, arch):
-    if cell.kind == "paged":
-        return Build("paged_decode.tile", "paged_decode", arch, T=cell.T, D=cell.D, DV=cell.DV, P=PAGE)
-    sees = {} if cell.causal or cell.M == 1 else {"causal": False}
-    return Build("flash_decode.tile", "flash_decode", arch, T=cell.T, D=cell.D, DV=cell.DV, **sees)
+    op = op_of(cell)
+    sees = {"P": PAGE} if cell.kind == "paged" else {} if cell.causal or cell.M == 1 else {"causal": False}
+    return Build(op + ".tile", op, arch, T=cell.T, D=cell.D, DV=cell.DV, **sees)
 
 
 def layouts(cell):

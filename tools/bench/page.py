@@ -327,7 +327,7 @@ SECTIONS = [
     backward,
     lambda data: grouped(data, "Packed, cached, paged and listed attention", "inference-h200.csv", "inference-sm80-h200.csv",
                          "*Dense* decode has one length for all sequences, *ragged* one per sequence. cuDNN and FlashAttention-2 take no lengths per sequence, so `sm_80` has no peer there. "
-                         "Queries of decode see the keys up to their own position, those of a *cache*, 1 to 16 per sequence, all keys." + of_other_runs(data, "inference-h200.csv"), label_of_inference),
+                         "Queries of decode see the keys up to their own position, those of a *cache*, 1 to 16 per sequence, all keys. *Chunks* are the last 64 and 256 queries of a prompt." + of_other_runs(data, "inference-h200.csv"), label_of_inference),
     matrices,
     training,
     accuracy,
@@ -349,7 +349,7 @@ BY_CELL = [
     lambda data: against(data, "Attention backward, sm_90a", "backward-h200.csv", ["selvedge_deterministic", "cudnn", "fa2", "fa4"],
                          "TFLOP/s of `flash_bwd`, side kernels included: `ours` adds gradients of queries up in any order, as the peers do (`--set deterministic=false`); with `deterministic`, the default, equal inputs give equal bits."),
     lambda data: against(data, "Attention backward, sm_80", "backward-sm80-h200.csv", ["selvedge_deterministic", "fa2"], "TFLOP/s of code for `sm_80` on the same GPU (`--set apart=false`); columns as above."),
-    lambda data: against(data, "Packed, cached, paged and listed attention, sm_90a", "inference-h200.csv", ["cudnn", "fa2", "fa3", "flex"], "TFLOP/s, decode and caches in TB/s of keys and values; cuDNN and FlashAttention-2 take no lengths per sequence."),
+    lambda data: against(data, "Packed, cached, paged and listed attention, sm_90a", "inference-h200.csv", ["cudnn", "fa2", "fa3", "flex"], "TFLOP/s, decode and caches (without chunks) in TB/s of keys and values; cuDNN and FlashAttention-2 take no lengths per sequence."),
     lambda data: against(data, "Packed, cached and paged attention, sm_80", "inference-sm80-h200.csv", ["fa2"], "The same of code for `sm_80` on the same GPU."),
     lambda data: against(data, "Matrix products and softmax, sm_90a", "matrices-h200.csv", ["cublas", "pytorch", "copy"], "TFLOP/s of products, TB/s of softmax. `copy` is a copy of as many bytes, and no peer."),
     plain("Thread blocks per multiprocessor, sm_80", "residency-sm80.csv",

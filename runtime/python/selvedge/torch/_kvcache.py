@@ -89,8 +89,8 @@ def flash_attn_with_kvcache(q, k_cache, v_cache, k=None, v=None, rotary_cos=None
         (k_cache, v_cache), block_table = pages_of((k_cache, v_cache), cache_batch_idx)
     paged = block_table is not None
     room = k_cache.shape[1] * (block_table.shape[1] if paged else 1)
-    # Parts that a window leaves out would do nothing.
-    split = None if local else splits_keys(q, k_cache.shape[2], room)
+    # Parts that a window leaves out would do nothing, and parts of padded sequences have no roles (docs/dev/status.md).
+    split = None if local or cache_leftpad is not None else splits_keys(q, k_cache.shape[2], room)
     if paged:
         template, names, tensors = "paged_" + split if split else "flash_paged", "q,kp,vp", {"table": block_table, "kv_len": lengths}
     else:
