@@ -218,6 +218,32 @@ def case_cache():
         record(f"flash_attn_with_kvcache {rows} rows, pages", error(paged[1:2], dense) < 0.004, error=error(paged[1:2], dense))
 
 
+def case_chunks():
+    """More keys than queries: by split keys, in tiles of 64 and 128 rows, or without, as the number of tiles says."""
+    for b, h, g, rows, keys, d in ((1, 16, 4, 64, 8192, 128), (1, 16, 4, 64, 8192, 64), (1, 8, 8, 300, 5000, 128), (2, 16, 4, 64, 1000, 64), (16, 32, 8, 64, 640, 64), (2, 16, 2, 2, 4096, 128)):
+        q, k, v = tensors(b, h, g, rows, keys, d, seed=rows)
+        rows_first = [t.transpose(1, 2).contiguous() for t in (q, k, v)]
+        lengths = torch.full((b,), keys, dtype=torch.int32, device=DEVICE)
+        name = f"{b} x {rows} queries, {keys} keys, D {d}"
+        with torch.no_grad():
+            causal, full = (reference(q, k, v, mask) for mask in (bottom_right(rows, keys), None))
+            wanted = st.flash_attn_func(rows_first[0].clone().requires_grad_(), *rows_first[1:], causal=True).detach()
+            record(f"flash_attn_func, {name}", error(st.flash_attn_func(*rows_first, causal=True).transpose(1, 2), causal) < 2 * error(wanted.transpose(1, 2), causal))
+            record(f"attention, {name}", error(st.attention(q, k, v), full) < 0.004)
+            record(f"flash_attn_with_kvcache, {name}", error(st.flash_attn_with_kvcache(*rows_first, cache_seqlens=lengths, causal=True).transpose(1, 2), causal) < 0.004)
+            if keys % 64 == 0:
+                pages, table = [t.reshape(-1, 64, g, d) for t in rows_first[1:]], torch.arange(b * keys // 64, dtype=torch.int32, device=DEVICE).reshape(b, -1)
+                ends = [torch.arange(b + 1, dtype=torch.int32, device=DEVICE) * n for n in (rows, keys)]
+                paged = st.flash_attn_with_kvcache(rows_first[0], *pages, cache_seqlens=lengths, block_table=table, causal=True)
+                packed = st.flash_attn_varlen_func(rows_first[0].flatten(0, 1), *pages, *ends, rows, keys, causal=True, block_table=table)
+                record(f"pages, {name}", error(paged.transpose(1, 2), causal) < 0.004 and torch.equal(packed, paged.flatten(0, 1)))
+            capped = reference(q, k, v, bottom_right(rows, keys), score=lambda s: 2 * torch.tanh(s / 2))
+            record(f"capped, {name}", error(st.flash_attn_func(*rows_first, causal=True, softcap=2.0).transpose(1, 2), capped) < 0.004)
+            if d == 128:
+                compiled = torch.compile(lambda *t: st.flash_attn_func(*t, causal=True), fullgraph=True)
+                record(f"torch.compile, {name}", torch.equal(compiled(*rows_first), st.flash_attn_func(*rows_first, causal=True)))
+
+
 def case_compile():
     inputs, weight = tensors(2, 8, 2, 300, 300, 64), torch.randn(2, 8, 300, 64, device=DEVICE)
 

@@ -121,6 +121,19 @@ for causal in (False, True):
               for b in range(3)]
     report(f"varlen pages{', causal' if causal else ''}", (o, torch.cat(wanted)))
     assert lse.shape == (H, 7)
+# All have as many: those of the two functions, one sequence behind the other.
+for rows in (1, 2):
+    q, cu_q = random(3 * rows, H, D), torch.arange(4, dtype=torch.int32) * rows
+    for causal in (False, True):
+        o, lse, _ = st.flash_attn_varlen_func(q, *pages, cu_q, cu_k, rows, 9, causal=causal, block_table=table, softcap=4.0, return_attn_probs=True)
+        of_any, lse_of_any, _ = st.flash_attn_varlen_func(q, *pages, cu_q, cu_k, None, 9, causal=causal, block_table=table, softcap=4.0, return_attn_probs=True)
+        report(f"varlen pages, {rows} each{', causal' if causal else ''}", (o, of_any), (lse, lse_of_any))
+# More keys than queries: keys are split unless a gradient is wanted.
+q, k, v = random(B, 2, H, D), *(random(B, 300, G, D) for _ in range(2))
+for what, options in (("", {}), (", causal", {"causal": True}), (", cap", {"softcap": 3.0}), (", slopes", {"causal": True, "alibi_slopes": torch.rand(H)})):
+    whole, parts = (st.flash_attn_func(t, k, v, return_attn_probs=True, **options)[:2] for t in (q.clone().requires_grad_(), q))
+    report(f"few queries{what}", *((x.detach(), y) for x, y in zip(whole, parts)))
+report("few queries, PyTorch's", tuple(t.detach() for t in (st.attention(*(t.transpose(1, 2) for t in (x, k, v))) for x in (q.clone().requires_grad_(), q))))
 for wrong in ({"rotary_cos": q}, {"k": q}, {"block_table": table}, {"block_table": table, "cache_batch_idx": cu, "cache_seqlens": 3}):
     try:
         st.flash_attn_with_kvcache(random(B, 1, H, D), *caches, **wrong)

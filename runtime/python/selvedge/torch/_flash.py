@@ -3,20 +3,8 @@
 import torch
 
 from ._attention import call_text, check_heads, gains_in_order, split_template
-from ._text import SPLIT, Text, wants_gradient
-
-
-def make_text(template, batch, heads, causal, window_size, softcap, alibi_slopes, **params):
-    left, right = (int(width) for width in window_size)
-    right = 0 if causal else right
-    # The template's own causal mask, where the window ends with it: loops are shorter by it. Those that split keys have it unless they are told not to.
-    text = Text(template, causal=right == 0 if template in SPLIT else True if right == 0 else None, **params)
-    if softcap:
-        text.softcap(softcap)
-    if alibi_slopes is not None:
-        text.alibi(alibi_slopes.float().expand(batch, heads))
-    text.window(left, -1 if right == 0 else right)
-    return text
+from ._cached import attend
+from ._text import make_text, wants_gradient
 
 
 def check_dropout(dropout_p):
@@ -57,7 +45,8 @@ def flash_attn_varlen_func(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q=Non
                            window_size=(-1, -1), softcap=0.0, alibi_slopes=None, deterministic=False, return_attn_probs=False, block_table=None):
     """Attention of sequences that lie one behind the other: [all positions, heads, D]. The longest lengths are not needed.
 
-    With block_table, i32[B, pages of a sequence], k and v are pages [pages, size, heads, D], and there are no gradients.
+    With block_table, i32[B, pages of a sequence], k and v are pages [pages, size, heads, D], and there are no gradients. If all sequences have max_seqlen_q queries,
+    one for instance, their keys are split where that is faster.
     The gradient of q is a sum in any order, and so are those of k and v where long causal heads share keys, unless deterministic, or
     torch.use_deterministic_algorithms(), asks for equal bits. On compute capability 9.0 sums of short sequences have an order, which is faster there: up to 384 rows on
     average if they are causal, or 896 where heads of 128 share keys, and else up to 600.
@@ -66,8 +55,14 @@ def flash_attn_varlen_func(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q=Non
     check_heads(q, k, -2)
     features = cu_seqlens_q.shape[0] - 1, q.shape[1], causal, window_size, softcap, alibi_slopes
     if block_table is not None:
+        lengths, rows = cu_seqlens_k.diff(), max_seqlen_q
+        # None has more than the longest, so all have as many.
+        if isinstance(rows, int) and rows > 0 and q.shape[0] == features[0] * rows:
+            o, lse = attend(q.unflatten(0, (features[0], rows)), k, v, lengths, block_table, softmax_scale, *features[2:])
+            o, lse = o.flatten(0, 1), lse.transpose(0, 1).flatten(1)
+            return (o, lse, None) if return_attn_probs else o
         text = make_text("flash_varlen_paged", *features, P=k.shape[1])
-        tensors = {"table": block_table, "cu_q": cu_seqlens_q, "kv_len": cu_seqlens_k.diff()}
+        tensors = {"table": block_table, "cu_q": cu_seqlens_q, "kv_len": lengths}
         o, lse = call_text(text, q, k, v, tensors, softmax_scale, "q,kp,vp")
         return (o, lse, None) if return_attn_probs else o
     text = make_text("flash_varlen", *features)

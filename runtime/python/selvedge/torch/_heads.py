@@ -10,10 +10,10 @@ from torch import Tensor
 from .._errors import BadInput
 from ._attention import check_heads, gains_in_order
 from ._exchange import Exchange
-from ._flash import make_text
 from ._groups import name_of, place_in
 from ._ops import gradients_of, no_gradients, on_one_line
 from ._shards import Shards, check_count, halves_of, lengths_of_segments
+from ._text import make_text
 
 
 def pieces_of(q, k, world):

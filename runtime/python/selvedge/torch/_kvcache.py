@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: MIT
 import torch
 
-from ._attention import call_text, check_heads
-from ._flash import make_text
-from ._split import splits_keys
+from ._attention import check_heads
+from ._cached import attend
 
 # Rows of the pages that a dense cache is cut into where it is read by numbers of sequences.
 PAGE_ROWS = 128
@@ -67,9 +66,7 @@ def flash_attn_with_kvcache(q, k_cache, v_cache, k=None, v=None, rotary_cos=None
     keys. num_splits is chosen here. There are no gradients. ValueError: arguments that do not go together.
     """
     check_heads(q, k_cache, 2)
-    batch, rows, heads, _ = q.shape
-    left, right = (int(width) for width in window_size)
-    local, lengths = left >= 0 or right >= 0, cache_seqlens
+    batch, lengths, local = q.shape[0], cache_seqlens, any(width >= 0 for width in window_size)
     if isinstance(lengths, int):
         lengths = torch.full((batch,), lengths, dtype=torch.int32, device=q.device)
     if block_table is not None and cache_batch_idx is not None:
@@ -87,17 +84,5 @@ def flash_attn_with_kvcache(q, k_cache, v_cache, k=None, v=None, rotary_cos=None
     if cache_batch_idx is not None:
         lengths = torch.full((batch,), k_cache.shape[1], dtype=torch.int32, device=q.device) if lengths is None else lengths
         (k_cache, v_cache), block_table = pages_of((k_cache, v_cache), cache_batch_idx)
-    paged = block_table is not None
-    room = k_cache.shape[1] * (block_table.shape[1] if paged else 1)
-    # Parts that a window leaves out would do nothing, and parts of padded sequences have no roles (docs/dev/status.md).
-    split = None if local or cache_leftpad is not None else splits_keys(q, k_cache.shape[2], room)
-    if paged:
-        template, names, tensors = "paged_" + split if split else "flash_paged", "q,kp,vp", {"table": block_table, "kv_len": lengths}
-    else:
-        template, names, tensors = "flash_" + (split or "fwd"), "q,k,v", {"kv_len": lengths}
-    # A single query sees all keys either way.
-    text = make_text(template, batch, heads, causal or bool(split) and rows == 1, (left, right), softcap, alibi_slopes, P=k_cache.shape[1] if paged else None)
-    if cache_leftpad is not None:
-        text.left_pad(cache_leftpad)
-    o, lse = call_text(text, q, k_cache, v_cache, tensors, softmax_scale, names)
+    o, lse = attend(q, k_cache, v_cache, lengths, block_table, softmax_scale, causal, window_size, softcap, alibi_slopes, cache_leftpad)
     return (o, lse) if return_softmax_lse else o

@@ -86,3 +86,16 @@ class Text:
         inputs = f"({', '.join(self.inputs)})" if self.inputs else ""
         extends = f"{self.template}<{params}>" if params else self.template
         return f'import "{self.template}.tile";\nop attention{inputs} extends {extends} {{\n{hooks}}}\n', "attention"
+
+
+def make_text(template, batch, heads, causal, window_size, softcap, alibi_slopes, **params):
+    left, right = (int(width) for width in window_size)
+    right = 0 if causal else right
+    # The template's own causal mask, where the window ends with it: loops are shorter by it. Those that split keys have it unless they are told not to.
+    text = Text(template, causal=right == 0 if template in SPLIT else True if right == 0 else None, **params)
+    if softcap:
+        text.softcap(softcap)
+    if alibi_slopes is not None:
+        text.alibi(alibi_slopes.float().expand(batch, heads))
+    text.window(left, -1 if right == 0 else right)
+    return text

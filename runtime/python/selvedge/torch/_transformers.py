@@ -1,7 +1,7 @@
 # Models of the package transformers: attn_implementation="selvedge".
 # SPDX-License-Identifier: MIT
 from ._attention import call_text, check_heads, split_template
-from ._flash import make_text
+from ._text import make_text
 
 
 def attention_forward(module, query, key, value, attention_mask, scaling=None, dropout=0.0, is_causal=None, softcap=None, sliding_window=None, s_aux=None,
