@@ -12,45 +12,10 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
-ArrayRef<BulkAdd> RoleKernel::firstAdds() const {
-  auto found = plan.adds.find(plan.loops.front());
-  return found == plan.adds.end() ? ArrayRef<BulkAdd>()
-                                  : ArrayRef(found->second);
-}
-
-const BulkAdd *RoleKernel::addOf(Operation *store) const {
-  for (const auto &[loop, all] : plan.adds)
-    for (const BulkAdd &add : all)
-      if (add.store == store)
-        return &add;
-  return nullptr;
-}
-
-/// Staging of one warpgroup's part: its rows, and the columns that it has.
-BufferType RoleKernel::addType(const BulkAdd &add) {
-  auto type =
-      cast<RankedTensorType>(convert(StoreOp(add.store).getValue().getType()));
-  const RoleCrossing &crossing =
-      *plan.crossingOf(StoreOp(add.store).getValue().getDefiningOp());
-  LayoutAttr layout = layoutOf(type);
-  int64_t rows = layout.indexOf(crossing.rowAxis);
-  return BufferType::get(b.getContext(), crossing.rowAxis,
-                         layout.getAxes()[1 - rows].getName(), warpgroupRows,
-                         type.getDimSize(1 - rows), type.getElementType(),
-                         /*swizzle=*/7, /*stages=*/1, add.box.back());
-}
-
-int64_t RoleKernel::addBytes() {
-  int64_t bytes = 0;
-  for (const BulkAdd &add : firstAdds())
-    bytes += plan.warpgroups * addType(add).getBytes();
-  return bytes;
-}
-
 void RoleKernel::allocateAdds() {
-  for (const BulkAdd &add : firstAdds())
-    added[StoreOp(add.store).getTensor()] =
-        AllocOp::create(b, loc, addType(add).withStages(plan.warpgroups));
+  for (const BulkAdd &add : schedule.firstAdds())
+    added[StoreOp(add.store).getTensor()] = AllocOp::create(
+        b, loc, schedule.addType(add).withStages(plan.warpgroups));
 }
 
 /// Where a warpgroup's part begins in the tensor, and how far it lies behind
@@ -105,7 +70,7 @@ Value RoleKernel::addSlot(const BulkAdd &add, IRMapping &mapping) {
   auto garbage = llvm::to_vector_of<int64_t>(add.extents);
   garbage.append(add.conditions.begin(), add.conditions.end());
   return SlotOp::create(
-      b, loc, addType(add), added.lookup(store.getTensor()), warpgroup,
+      b, loc, schedule.addType(add), added.lookup(store.getTensor()), warpgroup,
       ValueRange{place.indices[add.rowDimension], place.indices.back()},
       presence, garbage);
 }
@@ -182,7 +147,7 @@ void RoleKernel::stageAdds(ArrayRef<Operation *> stores, Cursor at,
   WaitOp::create(b, loc, sent.empty, warpgroup,
                  arith::XOrIOp::create(b, loc, sendParity(at), i32(1)));
   for (Operation *store : stores) {
-    const BulkAdd &add = *addOf(store);
+    const BulkAdd &add = *schedule.addOf(store);
     Value value = valueOf(StoreOp(add.store).getValue(), mapping);
     if (!before || !claimRows(add, before, scalars))
       value = addedRows(add, value, scalars);
@@ -195,7 +160,7 @@ void RoleKernel::stageAdds(ArrayRef<Operation *> stores, Cursor at,
 /// Of the barriers around what the step at `at` stages: each has one place, of
 /// which every step ends a phase.
 Value RoleKernel::sendParity(Cursor at) {
-  Value number = stages % 2 == 0
+  Value number = schedule.stages % 2 == 0
                      ? at.stage
                      : arith::XOrIOp::create(b, loc, at.stage, at.parity);
   return arith::AndIOp::create(b, loc, number, i32(1));
@@ -204,10 +169,10 @@ Value RoleKernel::sendParity(Cursor at) {
 /// The roles that send what steps add to memory, a warp per warpgroup: who
 /// multiplies does not wait for that.
 void RoleKernel::emitSenders() {
-  if (!crossingsAreLate)
+  if (!schedule.crossingsAreLate)
     return;
-  auto role = RoleOp::create(b, loc, "adds", 0, 1, copyRegisters(), true,
-                             firstSender, plan.warpgroups);
+  auto role = RoleOp::create(b, loc, "adds", 0, 1, schedule.copyRegisters(),
+                             true, firstSender, plan.warpgroups);
   Block &block = role.getBody().emplaceBlock();
   warpgroup = block.addArgument(b.getI32Type(), loc);
   OpBuilder::InsertionGuard guard(b);

@@ -56,12 +56,14 @@ RoleKernel::OpenTile RoleKernel::noTile() {
   open.place.assign(coordinates.size(), i32(0));
   open.last.at = {i32(0), i32(0)};
   scf::ForOp loop = plan.loops.back();
-  auto found = softmax.find(loop);
+  auto found = schedule.softmax.find(loop);
   for (auto [i, type] : llvm::enumerate(loop.getResultTypes())) {
-    bool isSum = found != softmax.end() && i == found->second.sum;
-    open.last.carried.push_back(zero(isSum ? partialType : convert(type)));
+    bool isSum = found != schedule.softmax.end() && i == found->second.sum;
+    open.last.carried.push_back(
+        zero(isSum ? schedule.partialType : typeOfWarpgroup(type)));
   }
-  open.last.operand = zero(convert(laggedOperand(loop).getType()));
+  open.last.operand =
+      zero(typeOfWarpgroup(schedule.laggedOperand(loop).getType()));
   return open;
 }
 
@@ -92,10 +94,10 @@ LogicalResult RoleKernel::emitBoundary(const OpenTile &open,
         return failure();
       auto finish = [&](Value product) {
         SmallVector<Value> carried(open.last.carried);
-        carried[laggedResult] = product;
+        carried[schedule.laggedResult] = product;
         return emitEnd(carried, *earlier);
       };
-      areStoresDrained = hasTurns() && !plan.stores.empty();
+      areStoresDrained = schedule.hasTurns() && !plan.stores.empty();
       emitted = emitFirstStep(steps, at, &open.last, *earlier, finish, mapping,
                               pending, next);
       areStoresDrained = false;
@@ -132,7 +134,7 @@ LogicalResult RoleKernel::emitOpenTile(ValueRange place, Mail &mail,
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     Pending pending;
-    Cursor next = advance(step, stages);
+    Cursor next = advance(step, schedule.stages);
     Mail received = mail;
     if (failed(emitBoundary(open, steps, step, *mapping, pending, received)) ||
         failed(emitFurtherSteps(steps, *mapping, pending, next)))
@@ -156,7 +158,7 @@ LogicalResult RoleKernel::emitOpenTile(ValueRange place, Mail &mail,
     scf::YieldOp::create(b, loc, values);
   }
   mail = unpackMail(branch.getResults().take_front(words));
-  resident = advance(resident, residentStages);
+  resident = advance(resident, schedule.residentStages);
   carried[0] = resident.stage;
   carried[1] = resident.parity;
   llvm::copy(branch.getResults().drop_front(words),
@@ -180,7 +182,7 @@ LogicalResult RoleKernel::emitOpenTiles() {
   if (failed(mapping))
     return failure();
   SmallVector<Value> results(open.last.carried);
-  results[laggedResult] = emitLastProduct(open.last, *mapping);
+  results[schedule.laggedResult] = emitLastProduct(open.last, *mapping);
   return emitEnd(results, *mapping);
 }
 

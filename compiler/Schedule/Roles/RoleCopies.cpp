@@ -16,14 +16,14 @@ void RoleKernel::load(BulkCopy &copy, const Ring &ring, Cursor at,
     WaitOp::create(b, loc, ring.empty, stage, at.parity);
     ExpectOp::create(b, loc, ring.full, stage, ring.guarded);
   }
-  int64_t parts = partsOf(copy);
+  int64_t parts = schedule.partsOf(copy);
   Value map = otherMaps.lookup(mapArgument(copy));
   if (!map)
     map = valueOf(copy.copy.getTensor(), mapping);
   Value first =
       parts == 1 ? stage : arith::MulIOp::create(b, loc, stage, i32(parts));
   for (int64_t part = 0; part < parts; ++part) {
-    Value slot = SlotOp::create(b, loc, slotType(copy), ring.buffer,
+    Value slot = SlotOp::create(b, loc, schedule.slotType(copy), ring.buffer,
                                 part ? add(first, i32(part)) : first);
     Contents contents =
         contentsOf(copy, part ? i32(part * warpgroupRows) : Value(), mapping);
@@ -161,19 +161,19 @@ RoleKernel::LaggedCopy RoleKernel::unpackCopy(ValueRange values) {
 /// slot becomes free after theirs.
 std::optional<size_t> RoleKernel::laggedCopy() {
   scf::ForOp last = plan.loops.back();
-  return form == Form::Lagged ? streamedBy(last, lagged[last]) : std::nullopt;
+  return schedule.lags() ? schedule.streamedBy(last, schedule.lagged[last])
+                         : std::nullopt;
 }
 
 /// Copies the tiles of a step, as `loop` has it, or only the lagged one.
 void RoleKernel::emitStepCopies(scf::ForOp loop, Value index, Cursor at,
                                 bool isLagged, IRMapping mapping) {
   mapping.map(loop.getInductionVar(), index);
-  std::optional<size_t> lagged = laggedCopy();
+  std::optional<size_t> late = laggedCopy();
   // Vectors come behind the tile that their barriers are for.
   for (bool areVectors : {false, true})
     for (auto [i, copy] : llvm::enumerate(plan.streamed[loop]))
-      if (copy.isVector() == areVectors &&
-          (!lagged || (i == *lagged) == isLagged))
+      if (copy.isVector() == areVectors && (!late || (i == *late) == isLagged))
         load(copy, streamed[i], at, mapping);
 }
 
@@ -190,7 +190,8 @@ void RoleKernel::emitLaggedCopy(const LaggedCopy &pending) {
 
 /// The role that copies: all tiles in the order in which they are consumed.
 void RoleKernel::emitCopies() {
-  auto role = RoleOp::create(b, loc, "copy", 0, 1, copyRegisters(), true);
+  auto role =
+      RoleOp::create(b, loc, "copy", 0, 1, schedule.copyRegisters(), true);
   Block &block = role.getBody().emplaceBlock();
   block.addArgument(b.getI32Type(), loc);
   OpBuilder::InsertionGuard guard(b);
@@ -198,7 +199,7 @@ void RoleKernel::emitCopies() {
   // A slot is free at first: its barrier counts as one phase ahead.
   SmallVector<Value> carried{i32(0), i32(1), i32(0), i32(1)};
   size_t cursors = carried.size();
-  if (laggedCopy() && isPipelined())
+  if (laggedCopy() && schedule.isPipelined())
     carried.append(
         pack(LaggedCopy{arith::ConstantIntOp::create(b, loc, 0, 1),
                         SmallVector<Value>(coordinates.size(), i32(0)),
@@ -224,7 +225,7 @@ void RoleKernel::emitStepsOf(scf::ForOp loop, Cursor &step, IRMapping &mapping,
   b.setInsertionPointToEnd(steps.getBody());
   Cursor at{steps.getRegionIterArg(0), steps.getRegionIterArg(1)};
   emitStep(loop, steps.getInductionVar(), at, mapping);
-  Cursor next = advance(at, stages);
+  Cursor next = advance(at, schedule.stages);
   scf::YieldOp::create(b, loc, ValueRange{next.stage, next.parity});
   step = {steps.getResult(0), steps.getResult(1)};
 }
@@ -275,7 +276,7 @@ void RoleKernel::emitLaggingSteps(ValueRange place, Cursor &step,
   emitStepCopies(last, bounds.first, step, /*isLagged=*/false, mapping);
   if (!carried.empty())
     emitLaggedCopy(unpackCopy(carried));
-  Cursor next = advance(step, stages);
+  Cursor next = advance(step, schedule.stages);
   SmallVector<Value> state{bounds.first, step.stage, step.parity, next.stage,
                            next.parity};
   for (const LoopSteps &further : furtherSteps(bounds)) {
@@ -290,7 +291,7 @@ void RoleKernel::emitLaggingSteps(ValueRange place, Cursor &step,
     emitStepCopies(loop, index, at, /*isLagged=*/false, mapping);
     emitStepCopies(last, before[0], {before[1], before[2]}, /*isLagged=*/true,
                    mapping);
-    next = advance(at, stages);
+    next = advance(at, schedule.stages);
     scf::YieldOp::create(
         b, loc,
         ValueRange{index, at.stage, at.parity, next.stage, next.parity});
@@ -325,7 +326,7 @@ void RoleKernel::emitTileCopies(ValueRange place,
   mapping.map(ValueRange(coordinates), place);
   for (auto [copy, ring] : llvm::zip_equal(plan.resident, resident))
     load(copy, ring, tile, mapping);
-  tile = advance(tile, residentStages);
+  tile = advance(tile, schedule.residentStages);
   if (laggedCopy())
     emitLaggingSteps(place, step, carried.drop_front(cursors), mapping);
   else
@@ -351,7 +352,7 @@ Value RoleKernel::awaitTile(BulkCopy &copy, const Ring &ring, Cursor at,
   }
   Contents contents =
       contentsOf(meant.value_or(Meant{&copy}), rowShift, mapping);
-  return SlotOp::create(b, loc, slotType(copy), ring.buffer, number,
+  return SlotOp::create(b, loc, schedule.slotType(copy), ring.buffer, number,
                         contents.indices, contents.presence, contents.garbage);
 }
 
@@ -392,9 +393,10 @@ void RoleKernel::emitRead(ReadOp read, Cursor at, IRMapping &mapping) {
     return;
   Value slot =
       isVector ? vectorSlot(read, at, mapping) : awaitRead(read, at, mapping);
-  mapping.map(read.getResult(),
-              ReadOp::create(b, read.getLoc(), convert(read.getType()), slot)
-                  .getResult());
+  mapping.map(
+      read.getResult(),
+      ReadOp::create(b, read.getLoc(), typeOfWarpgroup(read.getType()), slot)
+          .getResult());
   if (isVector)
     return;
   ProxyFenceOp::create(b, loc);
@@ -408,7 +410,7 @@ void RoleKernel::clearTiles(ArrayRef<StepTile> tiles, Cursor at, bool inFirst,
                             bool isBeforeTurn) {
   SmallVector<StepTile> cleared;
   llvm::copy_if(tiles, std::back_inserter(cleared), [&](const StepTile &tile) {
-    return isCleared(*tile.copy, inFirst);
+    return schedule.isCleared(*tile.copy, inFirst);
   });
   if (cleared.empty())
     return;
@@ -446,40 +448,6 @@ Value RoleKernel::clearedTile(BulkCopy &copy, const Ring &ring, Cursor at,
   llvm::append_range(shared, vectors);
   clearTiles(shared, at, /*inFirst=*/true, /*isBeforeTurn=*/false);
   return awaitTile(copy, ring, at, mapping);
-}
-
-/// Whether the rows that a copy brings although they are absent are the last
-/// ones: a loop's bound then leaves only the last step with such.
-bool RoleKernel::lacksLastRowsOnly(const BulkCopy &copy) {
-  return llvm::all_of(copy.rowPredicates,
-                      [](Value p) { return matchIndexLimit(p).has_value(); });
-}
-
-/// Whether the tile of a copy may have absent rows in a tile's first step, or
-/// in a further one: from the last step to the first only that has the last
-/// rows.
-bool RoleKernel::isCleared(const BulkCopy &copy, bool inFirst) {
-  return !copy.rowPredicates.empty() &&
-         (inFirst || !isBackward() || !lacksLastRowsOnly(copy));
-}
-
-/// Whether it is a matter of a tile's first or last row, or of none, whether a
-/// predicate is true for all of its rows.
-static bool isOfOuterRows(Value p) {
-  return !layoutOf(p.getType()) || matchIndexLimit(p) || matchIndexStart(p);
-}
-
-/// Whether the first warpgroup awaits the tile of a copy in each such step,
-/// before its turn: to the others the turn says that it has come, and they need
-/// not wait (heads of 128 gain 1 %). More than two wait nevertheless: without
-/// that ptxas spills more (heads of 64, 5 % slower).
-bool RoleKernel::comesWithTurn(scf::ForOp loop, size_t ring, bool inFirst) {
-  SmallVector<BulkCopy> &copies = plan.streamed.find(loop)->second;
-  return plan.warpgroups == 2 && isCleared(copies[ring], inFirst) &&
-         llvm::any_of(copies, [&](const BulkCopy &copy) {
-           return isCleared(copy, inFirst) &&
-                  !llvm::all_of(copy.rowPredicates, isOfOuterRows);
-         });
 }
 
 /// Of what absent rows are cleared, or absent columns of a vector: their axis
@@ -545,9 +513,9 @@ static LayoutAttr rowPerThread(BufferType type) {
 /// Whether the fence for the stores beside a step comes before the products
 /// that read `tiles`: those of the next step.
 bool RoleKernel::isFencedLater(ArrayRef<StepTile> tiles) {
-  std::optional<size_t> lagged = laggedCopy();
-  return areStoresDrained && lagged && tiles.size() == 1 &&
-         tiles.front().ring == &streamed[*lagged] &&
+  std::optional<size_t> late = laggedCopy();
+  return areStoresDrained && late && tiles.size() == 1 &&
+         tiles.front().ring == &streamed[*late] &&
          llvm::all_of(plan.stores,
                       [](const BulkStore &store) { return !store.hasLanes(); });
 }
@@ -584,7 +552,7 @@ void RoleKernel::emitClear(StepTile &tile, Cursor at) {
 /// it; else all meet here.
 void RoleKernel::clearRows(MutableArrayRef<StepTile> tiles, Cursor at,
                            bool isBeforeTurn) {
-  bool meets = !isBeforeTurn || !hasTurns();
+  bool meets = !isBeforeTurn || !schedule.hasTurns();
   Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
                                         warpgroup, i32(0));
   {

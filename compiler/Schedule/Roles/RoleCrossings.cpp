@@ -8,27 +8,6 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
-/// Whether the rows of the product are the staged ones and leave through a
-/// buffer of 32-bit elements, which no lane reads by row.
-bool RoleKernel::interleavesRows(const RoleCrossing &crossing) {
-  LayoutAttr layout =
-      layoutOf(convert(MmaOp(crossing.product).getResult().getType()));
-  return crossingsAreLate &&
-         isAccumulatorRows(layout.getAxes()[layout.indexOf(crossing.rowAxis)],
-                           /*isInterleaved=*/false);
-}
-
-/// A warpgroup's part of a staged tile: 64 rows of the product by the 64 lanes
-/// that it sums over.
-BufferType RoleKernel::crossedType(const RoleCrossing &crossing) {
-  Type element =
-      getElementTypeOrSelf(StageOp(crossing.stage).getSource().getType());
-  auto type = BufferType::get(b.getContext(), crossing.rowAxis, plan.rowAxis,
-                              warpgroupRows, panelCols, element, /*swizzle=*/7,
-                              /*stages=*/1, panelCols);
-  return interleavesRows(crossing) ? type.withInterleavedRows() : type;
-}
-
 /// One panel of a buffer.
 static BufferType panelType(BufferType type) {
   return BufferType::get(type.getContext(), type.getRowAxis(),
@@ -37,26 +16,12 @@ static BufferType panelType(BufferType type) {
                          type.getStages(), panelCols);
 }
 
-ArrayRef<RoleCrossing> RoleKernel::firstCrossings() const {
-  auto found = plan.crossings.find(plan.loops.front());
-  return found == plan.crossings.end() ? ArrayRef<RoleCrossing>()
-                                       : ArrayRef(found->second);
-}
-
-int64_t RoleKernel::crossedBytes() {
-  int64_t bytes = 0;
-  for (const RoleCrossing &crossing : firstCrossings())
-    bytes +=
-        plan.warpgroups * crossing.rowParts * crossedType(crossing).getBytes();
-  return bytes;
-}
-
 void RoleKernel::allocateCrossed() {
-  for (const RoleCrossing &crossing : firstCrossings())
-    crossed.push_back(
-        AllocOp::create(b, loc,
-                        crossedType(crossing).withStages(
-                            stages * plan.warpgroups * crossing.rowParts)));
+  for (const RoleCrossing &crossing : schedule.firstCrossings())
+    crossed.push_back(AllocOp::create(
+        b, loc,
+        schedule.crossedType(crossing).withStages(
+            schedule.stages * plan.warpgroups * crossing.rowParts)));
 }
 
 /// The place of a crossing among those of its loop.
@@ -167,8 +132,9 @@ Value RoleKernel::crossedSlot(const RoleCrossing &crossing, Cursor at,
       garbage.push_back(static_cast<int64_t>(presence.size()));
     presence.push_back(recomputed(p, mapping, crossedLanes, shifts));
   }
-  return SlotOp::create(b, loc, crossedType(crossing), crossedRing(crossing),
-                        number, ValueRange{row, column}, presence, garbage);
+  return SlotOp::create(b, loc, schedule.crossedType(crossing),
+                        crossedRing(crossing), number, ValueRange{row, column},
+                        presence, garbage);
 }
 
 /// Each warpgroup stages its part. Products that do not cross may start before
@@ -178,7 +144,7 @@ void RoleKernel::emitCrossingStage(const RoleCrossing &crossing, Cursor at,
                                    IRMapping &mapping) {
   StageOp stage = crossing.stage;
   Value source = valueOf(stage.getSource(), mapping);
-  if (crossingsAreLate)
+  if (schedule.crossingsAreLate)
     WaitOp::create(b, loc, crossedBarriers(crossing).empty, at.stage,
                    arith::XOrIOp::create(b, loc, at.parity, i32(1)));
   for (int64_t part = 0; part < crossing.rowParts; ++part) {
@@ -190,7 +156,7 @@ void RoleKernel::emitCrossingStage(const RoleCrossing &crossing, Cursor at,
     StageOp::create(b, stage.getLoc(), columns,
                     crossedSlot(crossing, at, warpgroup, i32(part), mapping));
   }
-  if (!crossingsAreLate) {
+  if (!schedule.crossingsAreLate) {
     ProxyFenceOp::create(b, loc);
     return;
   }
@@ -207,7 +173,7 @@ void RoleKernel::meetAtCrossing() {
 /// The parts of the resident operands that other warpgroups have, too.
 void RoleKernel::awaitCrossed(Cursor tile, IRMapping &mapping) {
   crossedOperands.clear();
-  for (const RoleCrossing &crossing : firstCrossings())
+  for (const RoleCrossing &crossing : schedule.firstCrossings())
     for (auto [copy, ring] : llvm::zip_equal(plan.resident, resident)) {
       if (copy.copy.getBuffer() != crossing.resident)
         continue;
@@ -243,8 +209,8 @@ Value RoleKernel::startCrossing(const RoleCrossing &crossing, Cursor at,
         {isStagedFirst ? staged : operand, isStagedFirst ? operand : staged});
   }
   SmallVector<StringRef> over(plan.warpgroups - 1, product.getOver());
-  Type type = convert(product.getType());
-  if (interleavesRows(crossing))
+  Type type = typeOfWarpgroup(product.getType());
+  if (schedule.interleavesRows(crossing))
     type = interleaveRows(type, crossing.rowAxis);
   return WgmmaOp::create(b, product.getLoc(), type, factors[0], factors[1],
                          /*init=*/Value(), ValueRange(factors).drop_front(2),

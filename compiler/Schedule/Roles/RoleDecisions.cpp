@@ -56,16 +56,16 @@ std::string RoleKernel::orderWords() {
 
 /// How the steps of a tile follow each other.
 tile::Decision RoleKernel::stepDecision() const {
-  switch (form) {
-  case Form::Lagged:
+  switch (schedule.form) {
+  case RoleSchedule::Form::Lagged:
     return {"overlap", "a product waits for the next step",
             "its operand is computed from another product: beside the next "
             "step's products it costs no time"};
-  case Form::Plain:
+  case RoleSchedule::Form::Plain:
     return {"overlap", "all loops are one, whose products stay in flight",
             "steps only add products of copied tiles to sums: nothing in them "
             "waits for a result"};
-  case Form::Separate:
+  case RoleSchedule::Form::Separate:
     return {"overlap", "none",
             "not every loop has exactly one product that waits for another of "
             "its step, and they do not only add products up"};
@@ -75,13 +75,13 @@ tile::Decision RoleKernel::stepDecision() const {
 
 /// How tiles follow each other.
 tile::Decision RoleKernel::tileDecision() const {
-  if (isPipelined())
+  if (schedule.isPipelined())
     return {"pipeline", "tiles are one pipeline",
             "a tile's last product runs beside the first products of the "
             "next tile, whose operands fit in shared memory beside its own"};
   return {"pipeline", "each tile is finished before the next",
-          form != Form::Lagged ? "no product is left over at the end of a tile"
-          : residentStages > 1
+          !schedule.lags() ? "no product is left over at the end of a tile"
+          : schedule.residentStages > 1
               ? "a single warpgroup with rings of two slots waits for memory "
                 "either way"
               : "the next tile's operands do not fit in shared memory beside "
@@ -100,8 +100,8 @@ std::string RoleKernel::ringWords() {
     if (!copies.empty())
       text += " " + number(depth, "slot");
   };
-  add(plan.resident, residentStages);
-  add(plan.streamed[plan.loops.front()], stages);
+  add(plan.resident, schedule.residentStages);
+  add(plan.streamed[plan.loops.front()], schedule.stages);
   return text;
 }
 
@@ -111,11 +111,15 @@ std::string RoleKernel::storeWords() {
     text +=
         (text.empty() ? "" : "; ") +
         source.getTensorName(store.store.getTensor()).str() +
-        (host ? " staged in the slots of " +
-                    source.getTensorName(plan.resident[*host].copy.getTensor())
-                        .str()
-              : std::string(" staged in shared memory")) +
-        (storeParts > 1 ? " in " + number(storeParts, "part") : "") +
+        (schedule.host
+             ? " staged in the slots of " +
+                   source
+                       .getTensorName(
+                           plan.resident[*schedule.host].copy.getTensor())
+                       .str()
+             : std::string(" staged in shared memory")) +
+        (schedule.storeParts > 1 ? " in " + number(schedule.storeParts, "part")
+                                 : "") +
         ", then stored by TMA";
     if (store.rowExtent)
       text += " where rows end with a word of 16 bytes, else lane by lane";
@@ -139,35 +143,36 @@ void RoleKernel::noteDecisions() {
       "tensor maps describe every copy, and every product has 64 rows per "
       "warpgroup; where a tile lies is found one tile ahead of its use");
   add("registers",
-      Twine(copyRegisters()) + " per thread that copies or orders, " +
-          Twine(multiplyRegisters()) + " per thread that multiplies",
+      Twine(schedule.copyRegisters()) + " per thread that copies or orders, " +
+          Twine(schedule.multiplyRegisters()) + " per thread that multiplies",
       "the warpgroups share the 65536 registers of a multiprocessor");
   add("rings", ringWords(),
-      "as many slots as fit, from 2 to " + Twine(maxStages) +
-          (stages > maxStages ? ", and one more for steps that a warpgroup "
-                                "leaves out: "
-                              : ": ") +
-          Twine(smemBytes) +
+      "as many slots as fit, from 2 to " + Twine(schedule.maxSlots) +
+          (schedule.stages > schedule.maxSlots
+               ? ", and one more for steps that a warpgroup "
+                 "leaves out: "
+               : ": ") +
+          Twine(schedule.smemBytes) +
           " bytes of shared memory are taken; what is "
           "read once per tile has a second slot, for the next tile, where it "
           "fits");
   decisions.append({stepDecision(), tileDecision()});
-  if (bool inTurn = takesTurns(); inTurn || form == Form::Lagged)
+  if (bool inTurn = schedule.takesTurns(); inTurn || schedule.lags())
     add("turns", inTurn ? "warpgroups multiply in turn" : "none",
         inTurn ? "while one multiplies another computes"
                : "there is one warpgroup");
-  if (isBackward())
+  if (schedule.isBackward())
     add("steps", "from the last to the first",
         "masked steps come first, where no maximum is speculated on");
-  else if (hasIdleSteps())
+  else if (schedule.hasIdleSteps())
     add("steps", "a warpgroup leaves out steps of which its rows see nothing",
         "the rows of a tile end at different steps");
-  if (joinsLoops())
+  if (schedule.joinsLoops())
     add("loops", "one for steps with masks and without",
         "a step's code is there once instead of three times; a branch masks "
         "the scores of those that need it");
-  else if (form == Form::Lagged && plan.loops.size() == 1 &&
-           masksInBranch(plan.loops.front()))
+  else if (schedule.lags() && plan.loops.size() == 1 &&
+           schedule.masksInBranch(plan.loops.front()))
     add("loops", "one for steps with masks and without",
         "only memory says where a step begins: a branch masks the scores of "
         "those that are cut");
@@ -175,10 +180,11 @@ void RoleKernel::noteDecisions() {
     add("loops", "one for steps with masks and without",
         "products that lag a step and vectors of the next one go on where "
         "masks end; a branch has what each kind of step computes");
-  if (form == Form::Lagged)
+  if (schedule.lags())
     add("softmax",
-        softmax.empty() ? "exact in every step" : "speculates on the maximum",
-        softmax.empty()
+        schedule.softmax.empty() ? "exact in every step"
+                                 : "speculates on the maximum",
+        schedule.softmax.empty()
             ? "its loops have no softmax whose weights are only narrowed"
             : "weights against the maximum of the steps before need no new "
               "one, as exponents of 2; the first step of a tile, and a warp "
@@ -197,10 +203,11 @@ void RoleKernel::noteDecisions() {
   if (!plan.stores.empty())
     why += std::string(why.empty() ? "" : "; ") +
            "the tensor map clips what lies outside" +
-           (storeParts > 1 ? "; all columns at once do not fit in shared "
-                             "memory, so each part is computed where it is "
-                             "stored"
-                           : "") +
+           (schedule.storeParts > 1
+                ? "; all columns at once do not fit in shared "
+                  "memory, so each part is computed where it is "
+                  "stored"
+                : "") +
            (hasBoth ? "; bulk stores write whole words of 16 bytes" : "");
   std::string stores = storeWords();
   if (!stores.empty())

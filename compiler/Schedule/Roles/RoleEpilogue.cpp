@@ -41,7 +41,7 @@ void RoleKernel::findDeferred() {
       return bulk.store == use.getOwner();
     });
     return store != plan.stores.end() &&
-           (use.get() == store->store.getValue() ? storeParts > 1
+           (use.get() == store->store.getValue() ? schedule.storeParts > 1
                                                  : store->hasLanes());
   };
   for (Operation &op : llvm::reverse(source.getBody().front()))

@@ -48,7 +48,7 @@ LogicalResult RoleKernel::emitFurtherLoop(const LoopSteps &further, Value step,
     }
     if (failed(emitStep(source, index, next, pending, mapping, after, isWhole)))
       return failure();
-    scf::YieldOp::create(b, loc, pack(after, advance(next, stages)));
+    scf::YieldOp::create(b, loc, pack(after, advance(next, schedule.stages)));
   }
   unpack(loop.getResults(), pending, next);
   return success();
@@ -61,9 +61,10 @@ LogicalResult RoleKernel::emitFurtherLoop(const LoopSteps &further, Value step,
 /// is there one where partial steps come between: half a percent at 1024 keys
 /// is not worth a fifth of the time that ptxas takes.
 bool RoleKernel::hasSecondStep(ArrayRef<LoopSteps> further) {
-  auto found = softmax.find(plan.loops.front());
-  return isPipelined() && plan.warpgroups == 2 && found != softmax.end() &&
-         llvm::is_contained(found->second.accs, laggedResult) &&
+  auto found = schedule.softmax.find(plan.loops.front());
+  return schedule.isPipelined() && plan.warpgroups == 2 &&
+         found != schedule.softmax.end() &&
+         llvm::is_contained(found->second.accs, schedule.laggedResult) &&
          further.front().loop == plan.loops.front();
 }
 
@@ -86,7 +87,7 @@ LogicalResult RoleKernel::emitSecondStep(LoopSteps &main, Value step,
     if (failed(emitStep(main.loop, indexOf(main, main.from), next, fresh,
                         mapping, after)))
       return failure();
-    SmallVector<Value> results = pack(after, advance(next, stages));
+    SmallVector<Value> results = pack(after, advance(next, schedule.stages));
     results.push_back(add(main.from, step));
     scf::YieldOp::create(b, loc, results);
 
@@ -103,8 +104,9 @@ LogicalResult RoleKernel::emitSecondStep(LoopSteps &main, Value step,
 LogicalResult RoleKernel::emitFurtherSteps(const TileSteps &steps,
                                            const IRMapping &mapping,
                                            Pending &pending, Cursor &next) {
-  SmallVector<LoopSteps> further =
-      joinsLoops() ? SmallVector{joinedSteps(steps)} : furtherSteps(steps);
+  SmallVector<LoopSteps> further = schedule.joinsLoops()
+                                       ? SmallVector{joinedSteps(steps)}
+                                       : furtherSteps(steps);
   if (hasSecondStep(further) &&
       failed(
           emitSecondStep(further.front(), steps.step, mapping, pending, next)))

@@ -9,126 +9,39 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
-/// Shared memory of a thread block, and what of it is left to barriers and
-/// mailboxes: those of an attention take up to 300 bytes.
-static constexpr int64_t blockBytes = 227 * 1024, barrierBytes = 512;
-/// Shared memory for tiles.
-static constexpr int64_t maxSharedBytes = blockBytes - barrierBytes;
-
-BufferType RoleKernel::slotType(BulkCopy &copy) {
-  BufferType type = copy.copy.getBuffer().getType();
-  if (type.isVector())
-    return type;
-  bool hasOwnRows = copy.isPerWarpgroup && !copy.hasOwnColumns;
-  int64_t bytes = type.getElementType().getIntOrFloatBitWidth() / 8;
-  return BufferType::get(b.getContext(), type.getRowAxis(), type.getColAxis(),
-                         hasOwnRows ? warpgroupRows : type.getRows(),
-                         copy.hasOwnColumns ? warpgroupRows : type.getCols(),
-                         type.getElementType(), /*swizzle=*/7,
-                         /*stages=*/1, panelBytes / bytes);
-}
-
-/// Tiles that lanes read have slots as those that products read have, of which
-/// the plan has seen that they fit.
-bool RoleKernel::fitsReads() {
-  SmallVector<BulkCopy> &steps = plan.streamed[plan.loops.front()];
-  if (llvm::none_of(steps, [](const BulkCopy &copy) { return copy.isRead; }))
-    return true;
-  int64_t bytes = addBytes();
-  for (BulkCopy &copy : plan.resident)
-    bytes += stageBytes(copy);
-  for (BulkCopy &copy : steps)
-    bytes += stages * stageBytes(copy);
-  // A vector is released with what the step's first product reads.
-  return (readsVectors() ? form == Form::Separate : form != Form::Plain) &&
-         bytes + stages * crossedBytes() <= maxSharedBytes;
-}
-
 RoleKernel::Ring RoleKernel::makeRing(BulkCopy &copy, int64_t depth) {
-  BufferType slot = slotType(copy);
+  BufferType slot = schedule.slotType(copy);
   Ring ring;
   ring.slot = slot;
   ring.depth = depth;
-  ring.buffer = AllocOp::create(b, loc, slot.withStages(depth * partsOf(copy)));
+  ring.buffer =
+      AllocOp::create(b, loc, slot.withStages(depth * schedule.partsOf(copy)));
   return ring;
-}
-
-int64_t RoleKernel::stageBytes(BulkCopy &copy) {
-  return slotType(copy).getBytes() * partsOf(copy);
-}
-
-/// The copy of a step that its first product of a copied tile reads.
-size_t RoleKernel::firstRead() {
-  scf::ForOp loop = plan.loops.front();
-  for (auto mma : loop.getBody()->getOps<MmaOp>())
-    if (std::optional<size_t> ring = streamedBy(loop, mma))
-      return *ring;
-  return 0;
-}
-
-bool RoleKernel::readsVectors() {
-  return llvm::any_of(plan.streamed[plan.loops.front()],
-                      [](const BulkCopy &copy) { return copy.isVector(); });
-}
-
-void RoleKernel::leaveStores() {
-  for (BulkStore &store : plan.stores)
-    plan.laneStores.push_back(
-        {store.store, "its tile does not fit in shared memory beside two slots "
-                      "of each ring"});
-  plan.stores.clear();
 }
 
 void RoleKernel::allocate() {
   SmallVector<BulkCopy> &steps = plan.streamed[plan.loops.front()];
-  int64_t tileBytes = 0, stepBytes = 0;
   for (BulkCopy &copy : plan.resident)
-    tileBytes += stageBytes(copy);
-  for (BulkCopy &copy : steps)
-    stepBytes += stageBytes(copy);
-  stepBytes += crossedBytes();
-  // Where there is room: results are staged, and the next tile's operands
-  // arrive during this one. Where steps bring all operands they come first.
-  int64_t wanted = plan.resident.empty() ? maxStages : stages;
-  int64_t storeBytes =
-      addBytes() + chooseStoreParts(maxSharedBytes - tileBytes - addBytes() -
-                                    wanted * stepBytes);
-  int64_t taken = tileBytes + stages * stepBytes + storeBytes;
-  if (taken + tileBytes <= maxSharedBytes) {
-    residentStages = 2;
-    taken += tileBytes;
-  } else if (int64_t without = taken - storeBytes + addBytes();
-             without + tileBytes <= maxSharedBytes && findHost()) {
-    residentStages = 2;
-    taken = without + tileBytes;
-  }
-  // Idle steps may have one more if that is enough for them.
-  bool wantsOneMore =
-      mostIdleSteps() > 0 && slotsForIdleSteps() == maxStages + 1;
-  int64_t most = maxStages + wantsOneMore;
-  for (; stages < most && taken + stepBytes <= maxSharedBytes; ++stages)
-    taken += stepBytes;
-  smemBytes = taken;
-  for (BulkCopy &copy : plan.resident)
-    resident.push_back(makeRing(copy, residentStages));
+    resident.push_back(makeRing(copy, schedule.residentStages));
   auto makeRings = [&](bool ofVectors) {
     for (auto [ring, copy] : llvm::zip_equal(streamed, steps))
       if (copy.isVector() == ofVectors)
-        ring = makeRing(copy, stages);
+        ring = makeRing(copy, schedule.stages);
   };
   streamed.resize(steps.size());
   makeRings(/*ofVectors=*/false);
   allocateCrossed();
   allocateAdds();
   for (BulkStore &store : plan.stores)
-    if (!host)
+    if (!schedule.host)
       staging[store.store] = AllocOp::create(
-          b, loc, storeType(store).withStages(storeSlots(store)));
+          b, loc,
+          schedule.storeType(store).withStages(schedule.storeSlots(store)));
   // After the buffers of tiles, which are aligned to more than these.
   makeRings(/*ofVectors=*/true);
   SmallVector<Value> barriers;
   auto guard = [&](Ring &ring, BulkCopy &copy, int64_t readers) {
-    ring.guarded = stageBytes(copy);
+    ring.guarded = schedule.stageBytes(copy);
     ring.full = addBarrier(1, ring.depth);
     ring.empty = addBarrier(readers, ring.depth);
     barriers.append({ring.full, ring.empty});
@@ -136,12 +49,15 @@ void RoleKernel::allocate() {
   int64_t readers = warpsPerGroup * plan.warpgroups;
   // One thread per warpgroup releases what results have been sent from.
   for (auto [i, copy] : llvm::enumerate(plan.resident))
-    guard(resident[i], copy, host == i ? plan.warpgroups : readers);
+    guard(resident[i], copy, schedule.host == i ? plan.warpgroups : readers);
   // What the same products read comes and goes together, and vectors with what
   // the first one reads.
-  Ring &first = streamed[form == Form::Plain ? 0 : firstRead()];
+  Ring &first = streamed[schedule.form == RoleSchedule::Form::Plain
+                             ? 0
+                             : schedule.firstRead()];
   auto isGuardedByFirst = [&](const Ring &ring, const BulkCopy &copy) {
-    return &ring != &first && (form == Form::Plain || copy.isVector());
+    return &ring != &first &&
+           (schedule.form == RoleSchedule::Form::Plain || copy.isVector());
   };
   for (auto [ring, copy] : llvm::zip_equal(streamed, steps))
     if (!isGuardedByFirst(ring, copy))
@@ -149,18 +65,18 @@ void RoleKernel::allocate() {
   for (auto [ring, copy] : llvm::zip_equal(streamed, steps)) {
     if (!isGuardedByFirst(ring, copy))
       continue;
-    first.guarded += stageBytes(copy);
+    first.guarded += schedule.stageBytes(copy);
     ring.full = first.full;
     ring.empty = first.empty;
   }
-  for (size_t n = 0; crossingsAreLate && n < crossed.size(); ++n) {
+  for (size_t n = 0; schedule.crossingsAreLate && n < crossed.size(); ++n) {
     int64_t warps = warpsPerGroup * plan.warpgroups;
-    CrossedBarriers guards{addBarrier(warps, stages),
-                           addBarrier(warps, stages)};
+    CrossedBarriers guards{addBarrier(warps, schedule.stages),
+                           addBarrier(warps, schedule.stages)};
     barriers.append({guards.full, guards.empty});
     crossedGuards.push_back(guards);
   }
-  if (crossingsAreLate) {
+  if (schedule.crossingsAreLate) {
     sent = {addBarrier(warpsPerGroup, plan.warpgroups),
             addBarrier(1, plan.warpgroups)};
     barriers.append({sent.full, sent.empty});
@@ -195,24 +111,6 @@ RoleKernel::Cursor RoleKernel::advance(Cursor at, int64_t depth) {
           arith::SelectOp::create(b, loc, wraps, flipped, at.parity)};
 }
 
-Type RoleKernel::convert(Type type) {
-  LayoutAttr layout = layoutOf(type);
-  if (!layout)
-    return type;
-  SmallVector<AxisLayoutAttr> axes;
-  SmallVector<int64_t> shape(cast<RankedTensorType>(type).getShape());
-  for (auto [i, axis] : llvm::enumerate(layout.getAxes())) {
-    for (int64_t stride : axis.getWarps().drop_front(2))
-      if (stride)
-        shape[i] /= 2;
-    axes.push_back(AxisLayoutAttr::get(
-        b.getContext(), axis.getName(), axis.getRegSizes(),
-        axis.getRegStrides(), axis.getLanes(), axis.getWarps().take_front(2)));
-  }
-  return RankedTensorType::get(shape, getElementTypeOrSelf(type),
-                               LayoutAttr::get(b.getContext(), axes));
-}
-
 /// The source's arguments, bulk tensors as tensor maps, and the dims that the
 /// number of tiles takes.
 void RoleKernel::addArguments() {
@@ -231,7 +129,7 @@ void RoleKernel::addArguments() {
   for (BulkStore &store : plan.stores)
     maps[store.store.getTensor()] =
         mapArgument(store.store.getTensor(), store.box, store.pairs);
-  for (const BulkAdd &add : firstAdds())
+  for (const BulkAdd &add : schedule.firstAdds())
     maps[StoreOp(add.store).getTensor()] =
         mapArgument(StoreOp(add.store).getTensor(), add.box);
   Block &body = target.getBody().front();
@@ -308,7 +206,7 @@ TensorMapArgAttr RoleKernel::mapArgument(Value tensor, ArrayRef<int64_t> box,
 }
 
 TensorMapArgAttr RoleKernel::mapArgument(BulkCopy &copy) {
-  BufferType type = slotType(copy);
+  BufferType type = schedule.slotType(copy);
   return mapArgument(copy.copy.getTensor(), copy.box, copy.pairs,
                      type.getSwizzle());
 }
@@ -341,8 +239,7 @@ LogicalResult RoleKernel::emit() {
   b.setInsertionPointToStart(&body);
   findCoordinates();
   leaveOutSearched();
-  findForm();
-  if (!fitsReads())
+  if (!schedule.isFit)
     return source.emitError("what its steps load does not fit in shared memory "
                             "beside what they multiply");
   allocate();
@@ -371,7 +268,7 @@ LogicalResult RoleKernel::emit() {
 
 FailureOr<KernelOp> emitRoles(KernelOp kernel, LaunchOp launch,
                               const RolePlan &plan, int64_t maxSlots) {
-  return RoleKernel(kernel, launch, plan, maxSlots).run();
+  return RoleKernel(kernel, launch, RoleSchedule(kernel, plan, maxSlots)).run();
 }
 
 } // namespace selvedge::schedule

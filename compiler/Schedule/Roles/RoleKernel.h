@@ -3,20 +3,13 @@
 #ifndef SELVEDGE_COMPILER_SCHEDULE_ROLES_ROLEKERNEL_H
 #define SELVEDGE_COMPILER_SCHEDULE_ROLES_ROLEKERNEL_H
 
-#include "compiler/Schedule/Loops/IndexLimit.h"
-#include "compiler/Schedule/Plan/Plan.h"
-#include "compiler/Schedule/Roles/WarpRoles.h"
-#include "compiler/Schedule/Softmax/OnlineSoftmax.h"
+#include "compiler/Schedule/Roles/RoleSchedule.h"
 #include "dialect/Tile/Decisions.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace selvedge::schedule {
 
-/// Bytes of a swizzled row.
-constexpr int64_t panelBytes = 128;
-constexpr int64_t panelCols = 64, warpsPerGroup = 4, threadsPerWarpgroup = 128;
 /// Named barriers, of which there are 16: 0 is that of the block, then one for
 /// rows to be cleared, one per warpgroup for its turn, and one per warpgroup
 /// for the tile that it stores.
@@ -26,20 +19,12 @@ constexpr int64_t clearBarrier = 1, turnBarrier = 2;
 mlir::Type panelOf(mlir::Type type, mlir::StringAttr axis,
                    int64_t cols = panelCols);
 
-/// `j - i <= most`: how far a column may lie ahead of a row.
-struct AheadLimit {
-  sm::RangeOp columns, rows;
-  mlir::Value most;
-};
-std::optional<AheadLimit> matchAheadLimit(mlir::Value condition);
-
+/// Emits the kernel as its schedule says.
 class RoleKernel {
 public:
-  RoleKernel(sm::KernelOp source, sm::LaunchOp launch, RolePlan plan,
-             int64_t maxStages)
-      : source(source), launch(launch), plan(std::move(plan)),
-        maxStages(maxStages), b(source),
-        loc(tile::withoutDecisions(source.getLoc())) {}
+  RoleKernel(sm::KernelOp source, sm::LaunchOp launch, RoleSchedule schedule)
+      : source(source), launch(launch), schedule(std::move(schedule)),
+        b(source), loc(tile::withoutDecisions(source.getLoc())) {}
 
   /// Fails, with an error, where some operation has no place in the form.
   mlir::FailureOr<sm::KernelOp> run();
@@ -85,24 +70,6 @@ private:
     return mlir::arith::XOrIOp::create(
         b, loc, condition, mlir::arith::ConstantIntOp::create(b, loc, 1, 1));
   }
-  /// Registers per thread of the roles: together those that the block was
-  /// launched with. Bounds of many loops take more where they are copied, and
-  /// so do tiles of kernels with rare branches, as ptxas has it. Where products
-  /// cross warpgroups eight registers less spill in each step, and cost more
-  /// than what copying warps spill per tile.
-  bool givesRegisters() const {
-    sm::KernelOp kernel = source;
-    size_t fewLoops = plan.hasCrossings() ? 3 : 2;
-    return plan.warpgroups <= 2 &&
-           (plan.loops.size() > fewLoops ||
-            !kernel.getBody().front().getOps<sm::AnyOp>().empty());
-  }
-  int64_t copyRegisters() const {
-    return plan.warpgroups > 2 ? 32 : givesRegisters() ? 40 : 24;
-  }
-  int64_t multiplyRegisters() const {
-    return productRegisters(plan.warpgroups) - (givesRegisters() ? 8 : 0);
-  }
   /// Place in a ring: the slot, and the parity of its barriers' phase.
   struct Cursor {
     mlir::Value stage, parity;
@@ -114,17 +81,6 @@ private:
   tile::Decision stepDecision() const;
   tile::Decision tileDecision() const;
   std::string ringWords();
-  sm::BufferType slotType(BulkCopy &copy);
-  bool fitsReads();
-  size_t firstRead();
-  /// Whether copies of a step bring vectors.
-  bool readsVectors();
-  /// Bytes of one stage of a copy.
-  int64_t stageBytes(BulkCopy &copy);
-  /// Slots of one stage of a copy.
-  int64_t partsOf(const BulkCopy &copy) const {
-    return copy.isPerWarpgroup ? plan.warpgroups : 1;
-  }
   /// How far the ranges of warpgroups that follow each other lie apart; 0 where
   /// all have the same.
   int64_t warpgroupStride(sm::RangeOp range) const;
@@ -132,17 +88,6 @@ private:
   mlir::Value warpgroupRow() {
     return mlir::arith::MulIOp::create(b, loc, warpgroup, i32(warpgroupRows));
   }
-  /// Cuts staged results so that they fit `bytes`, or gives bulk stores up; the
-  /// bytes that they take.
-  int64_t chooseStoreParts(int64_t bytes);
-  /// Staging of a store: all columns of a warpgroup, or where they are cut into
-  /// parts one panel of them; and how many such buffers there are.
-  sm::BufferType storeType(BulkStore &store);
-  int64_t storeSlots(BulkStore &store);
-  /// Whether results can be staged in the slots of a resident operand, of which
-  /// each warpgroup reads its own part alone: the next tile's operands then
-  /// have the place that staged results would take.
-  bool findHost();
   void releaseHost(Cursor tile);
   void meetInWarpgroup();
   mlir::LogicalResult emitStore(BulkStore &store, mlir::IRMapping &mapping);
@@ -168,15 +113,6 @@ private:
   /// Whether steps bring all operands: tiles side by side then share them.
   bool sharesOperands() const {
     return tileCounts.size() > 1 && plan.resident.empty();
-  }
-  /// Whether a tile's last product runs beside the next tile's first ones: the
-  /// next tile's operands must be there beside this one's. A single warpgroup
-  /// with no slots to spare waits for memory at a tile's end either way (heads
-  /// of 256, half of the code; with four slots, heads of 128, it gains 2 %).
-  bool isPipelined() const {
-    return form == Form::Lagged && !lastOutside &&
-           (plan.warpgroups > 1 || stages > 2) &&
-           (plan.resident.empty() || residentStages > 1);
   }
   /// The tile that comes `number`-th where neighbours share operands.
   mlir::Value orderTile(mlir::Value number);
@@ -261,7 +197,6 @@ private:
   void emitTileCopies(mlir::ValueRange place,
                       llvm::MutableArrayRef<mlir::Value> carried,
                       size_t cursors, Mail &mail);
-  void findForm();
   mlir::LogicalResult emitTiles();
   mlir::LogicalResult emitLoops(mlir::IRMapping &mapping, Cursor &step,
                                 Mail &mail, llvm::function_ref<void()> release);
@@ -285,8 +220,6 @@ private:
   mlir::FailureOr<mlir::IRMapping>
   mappingOf(mlir::ValueRange place, BeforeProduct await = awaitNothing);
   Ring makeRing(BulkCopy &copy, int64_t depth);
-  /// Results that do not fit in shared memory are stored lane by lane.
-  void leaveStores();
   mlir::Value addBarrier(int64_t arrivals, int64_t depth) {
     return sm::MBarrierOp::create(
         b, loc, sm::MBarrierType::get(b.getContext(), arrivals, depth));
@@ -327,11 +260,6 @@ private:
                 llvm::ArrayRef<sm::LoadOp> ahead, mlir::ValueRange loaded,
                 mlir::IRMapping &outside, mlir::IRMapping &mapping);
   // Products that cross the rows of warpgroups, in RoleCrossings.cpp.
-  bool interleavesRows(const RoleCrossing &crossing);
-  sm::BufferType crossedType(const RoleCrossing &crossing);
-  llvm::ArrayRef<RoleCrossing> firstCrossings() const;
-  /// Bytes of what all warpgroups stage in a step.
-  int64_t crossedBytes();
   void allocateCrossed();
   mlir::Value crossedRing(const RoleCrossing &crossing);
   static mlir::Type crossedLanes(mlir::Type type);
@@ -357,7 +285,6 @@ private:
   };
   CrossedBarriers crossedBarriers(const RoleCrossing &crossing);
   // Those of the step before, in RoleLateCrossings.cpp.
-  bool findLateCrossings();
   Cursor before(Cursor at);
   void awaitLate(mlir::scf::ForOp loop, Cursor at);
   void meetReaders();
@@ -392,10 +319,6 @@ private:
   bool useSpread(mlir::Value vector, mlir::Value spread,
                  mlir::IRMapping &mapping);
   // What steps add in bulk, in RoleAdds.cpp.
-  llvm::ArrayRef<BulkAdd> firstAdds() const;
-  const BulkAdd *addOf(mlir::Operation *store) const;
-  sm::BufferType addType(const BulkAdd &add);
-  int64_t addBytes();
   void allocateAdds();
   /// Where a part of a sum lies in its tensor, per dimension, and along which
   /// axes it starts later than the first warpgroup's.
@@ -410,9 +333,6 @@ private:
   bool claimRows(const BulkAdd &add, mlir::scf::ForOp loop,
                  mlir::IRMapping &scalars);
   void sendAdd(const BulkAdd &add, mlir::Value slot, mlir::IRMapping &mapping);
-  /// Warps of the copying warpgroup after those that copy and order tiles: one
-  /// per warpgroup sends what it has staged.
-  static constexpr int64_t firstSender = 2;
   void stageAdds(llvm::ArrayRef<mlir::Operation *> stores, Cursor at,
                  mlir::IRMapping &scalars, mlir::IRMapping &mapping,
                  mlir::scf::ForOp before = {});
@@ -429,16 +349,9 @@ private:
   /// its end.
   mlir::Value valueOf(mlir::Value v, const mlir::IRMapping &mapping);
   mlir::Value standIn(mlir::Value v);
-  /// Loops in which one product waits for values computed from the others.
-  bool findLaggedProducts();
-  bool hasSameProducts(mlir::scf::ForOp loop);
-  mlir::Value sharedOperand(mlir::scf::ForOp loop, mlir::Value operand);
   mlir::LogicalResult emitLaggedLoops(mlir::IRMapping &mapping, Cursor &step,
                                       Mail &mail,
                                       llvm::function_ref<void()> release);
-  /// Loops whose steps only add products of copied tiles to what they carry:
-  /// nothing in them depends on a result.
-  bool findPlainProducts();
   mlir::LogicalResult emitPlainLoops(mlir::IRMapping &mapping, Cursor &step);
   /// Where the steps of such loops lie: each loop's first index, and its first
   /// step's number.
@@ -482,48 +395,18 @@ private:
     /// Where the steps of several loops are one: those that need no mask.
     mlir::Value wholeFrom = {}, wholeTo = {};
   };
-  /// Whether the steps of a tile are taken from the last to the first: those
-  /// that are masked come first, where maxima are not speculated on anyway.
-  bool isBackward() {
-    return isOrderFree && plan.loops.size() > 1 && !hasIdleSteps();
-  }
-  /// Whether all that the loops' steps do is to add to one softmax and its
-  /// sums: their order then does not matter, and a step without a score
-  /// changes nothing.
-  bool findOrderFree();
   mlir::Value lastIndex(mlir::Value from, mlir::Value to, mlir::Value step);
   TileSteps findSteps(mlir::IRMapping &mapping, bool ofWarpgroup = false);
   /// Gives steps of the last loop to the one before it.
   void moveWhole(TileSteps &steps, mlir::Value wholeEnd);
   llvm::SmallVector<LoopSteps> furtherSteps(const TileSteps &steps);
   mlir::Value indexOf(const LoopSteps &steps, mlir::Value number);
-  /// Whether the further steps of a tile are those of one loop, which masks
-  /// scores in a branch: two loops with the same masks around one without.
-  bool joinsLoops();
   LoopSteps joinedSteps(const TileSteps &steps);
-  /// Whether the steps of a loop mask scores in a branch: those of a single
-  /// loop, where only memory says where they begin, and each finds out whether
-  /// it is cut; and those of which all conditions are the same for all lanes,
-  /// as a page's number has them.
-  bool masksInBranch(mlir::scf::ForOp loop);
   /// Whether a step has every column for the rows of a warpgroup.
   mlir::Value wholeStep(mlir::scf::ForOp loop, mlir::IRMapping &mapping);
-  bool hasColumnLimits(mlir::scf::ForOp loop);
-  /// Steps whose columns all lie behind what the rows of a warpgroup may see
-  /// are idle: it only releases their tiles.
-  int64_t mostIdleSteps();
-  int64_t slotsForIdleSteps();
-  bool hasIdleSteps();
-  /// Whether what the rows of a tile see ends one after the other.
-  bool endsByRow();
-  std::optional<AheadLimit> endOfRows(mlir::Value condition);
   mlir::Value pastAhead(const AheadLimit &ahead, mlir::Value row,
                         mlir::IRMapping &mapping);
   mlir::Value rowsEnd(mlir::IRMapping &mapping);
-  /// Steps of the last loop of which the rows of a warpgroup see every column
-  /// are taken as those of the loop before it.
-  llvm::SmallVector<mlir::Value> columnLimits();
-  mlir::scf::ForOp loopOfWhole();
   mlir::Value wholeEnd(mlir::IRMapping &mapping);
   void claimWhole(mlir::scf::ForOp loop, mlir::Value index,
                   const mlir::IRMapping &mapping);
@@ -534,7 +417,6 @@ private:
   /// if there is one.
   using Meet = llvm::function_ref<void(mlir::Value fold)>;
   bool hasTwoBodies(const Pending *before);
-  bool hasSameMasks();
   mlir::FailureOr<mlir::Value>
   emitFront(mlir::scf::ForOp loop, mlir::Value index, Cursor at,
             const Pending *before, const mlir::IRMapping &earlier,
@@ -595,10 +477,6 @@ private:
   mlir::LogicalResult emitOpenTile(mlir::ValueRange place, Mail &mail,
                                    llvm::MutableArrayRef<mlir::Value> carried);
   mlir::LogicalResult emitOpenTiles();
-  /// The operand of a loop's lagged product that its step computes.
-  mlir::Value laggedOperand(mlir::scf::ForOp loop);
-  /// The streamed copy that a product reads.
-  std::optional<size_t> streamedBy(mlir::scf::ForOp loop, sm::MmaOp mma);
   /// What a slot holds: what `copy` brings, but what `first` does where
   /// `isFirst`.
   struct Meant {
@@ -621,16 +499,10 @@ private:
   void releaseLagged(mlir::scf::ForOp loop, const Pending &pending);
   mlir::Value finishLagged(mlir::scf::ForOp loop, mlir::Value started,
                            const Pending &pending, mlir::Value fold = {});
-  /// Warpgroups start their products in turn, so that one computes while the
-  /// other multiplies.
   void awaitTurn();
   void passTurn();
   void keepTurnFirst(bool inFlight);
-  bool hasTurns() const { return plan.warpgroups > 1; }
-  bool takesTurns();
-  bool multipliesInTurn(mlir::scf::ForOp loop);
   void passTurnOfStepBefore(mlir::scf::ForOp loop, mlir::scf::ForOp steps);
-  bool findSoftmax();
   void emitSoftmax(const OnlineSoftmax &step, mlir::scf::ForOp loop,
                    mlir::IRMapping &mapping, Meet meet, mlir::Value isWhole);
   /// A step's exponents of 2 are `scores` times `factor` where `presence` is
@@ -650,14 +522,6 @@ private:
   void makePositive(Exponents &exponents);
   void roundHuge(Exponents &exponents, mlir::Value reference, bool isTested);
   mlir::Value naturalMax(mlir::Value max);
-  /// Whether a step's scores are more than a multiple of a product.
-  bool changesScores(mlir::scf::ForOp loop);
-  /// Whether ptxas would begin with such arithmetic while the turn is still to
-  /// be passed, and await the lagging product ahead of it. In three loops it
-  /// does neither.
-  bool isLongBehindTurn(mlir::scf::ForOp loop) {
-    return joinsLoops() && changesScores(loop);
-  }
   void emitExactSoftmax(
       const OnlineSoftmax &step, mlir::scf::ForOp loop, Exponents exponents,
       mlir::IRMapping &mapping, bool isFirst = false,
@@ -667,7 +531,6 @@ private:
   /// `op` with the types of one warpgroup.
   mlir::Operation *cloneConverted(mlir::Operation &op,
                                   mlir::IRMapping &mapping);
-  bool isCleared(const BulkCopy &copy, bool inFirst);
   void clearTiles(llvm::ArrayRef<StepTile> tiles, Cursor at, bool inFirst,
                   bool isBeforeTurn);
   void emitClear(StepTile &tile, Cursor at);
@@ -688,11 +551,9 @@ private:
   /// Has lanes read what a copy of the step brings, and releases it unless that
   /// is a vector.
   void emitRead(sm::ReadOp read, Cursor at, mlir::IRMapping &mapping);
-  bool comesWithTurn(mlir::scf::ForOp loop, size_t ring, bool inFirst);
   mlir::Value clearedTile(BulkCopy &copy, const Ring &ring, Cursor at,
                           mlir::IRMapping &mapping,
                           llvm::ArrayRef<StepTile> vectors = {});
-  static bool lacksLastRowsOnly(const BulkCopy &copy);
   mlir::Value anyRowAbsent(llvm::MutableArrayRef<StepTile> tiles);
   void clearRows(llvm::MutableArrayRef<StepTile> tiles, Cursor at,
                  bool isBeforeTurn);
@@ -718,20 +579,13 @@ private:
   /// The presence of a sink, for the verifiers.
   llvm::SmallVector<mlir::Value> presenceOf(mlir::ValueRange presence,
                                             mlir::IRMapping &mapping);
-  /// Types and layouts of one warpgroup.
-  mlir::Type convert(mlir::Type type);
   /// The place that follows in a ring of `depth` slots.
   Cursor advance(Cursor at, int64_t depth);
 
   sm::KernelOp source, target;
   sm::LaunchOp launch;
-  RolePlan plan;
-  /// Most slots of a ring.
-  int64_t maxStages;
-  /// Slots of the rings of loops, and of the rings of tiles.
-  int64_t stages = 2, residentStages = 1;
-  /// Bytes of all rings and of the staged results.
-  int64_t smemBytes = 0;
+  RoleSchedule schedule;
+  RolePlan &plan = schedule.plan;
   /// What each role finds in the kernel's body: its arguments.
   mlir::IRMapping outer;
   /// Tiles of the launch, and those that differ along the fastest axis only.
@@ -757,21 +611,15 @@ private:
   llvm::SmallVector<CrossedBarriers> crossedGuards;
   /// Around what each warpgroup stages for the warp that sends it.
   CrossedBarriers sent;
-  /// Whether a step multiplies across warpgroups what the one before staged,
-  /// and warps of their own send the results. Else nothing is added in bulk.
-  bool crossingsAreLate = false;
   /// Per tensor that steps add to in bulk, a buffer with a slot per warpgroup.
   llvm::DenseMap<mlir::Value, mlir::Value> added;
   /// Whether the bulk stores before have been awaited where warps met since:
   /// beside a tile's first step, which those of the tile before it follow.
   bool areStoresDrained = false;
-  /// The resident operand whose slots results are staged in, if there is one,
-  /// and its place in the tile that is stored.
-  std::optional<size_t> host;
+  /// The place in the tile that is stored of the operand that hosts results.
   Cursor hostAt;
   /// Per bulk store, a buffer with a slot per warpgroup.
   llvm::DenseMap<mlir::Operation *, mlir::Value> staging;
-  int64_t storeParts = 1;
   /// Per bulk store that has lanes store, too, its tensor without a map.
   llvm::DenseMap<mlir::Operation *, mlir::Value> lanePointers;
   /// Per tensor map of a tensor that lanes load from, too, the tensor itself.
@@ -782,20 +630,6 @@ private:
   /// Behind how many loops of a tile an operation outside of them is emitted.
   llvm::DenseMap<mlir::Operation *, size_t> sections;
   mlir::Value warpgroup;
-  /// How the loops run: each by itself, with a lagged product, or as one loop
-  /// whose products stay in flight.
-  enum class Form { Separate, Lagged, Plain } form = Form::Separate;
-  bool isOrderFree = false;
-  /// The last product of resident operands beside those of the loops, if any.
-  sm::MmaOp lastOutside;
-  /// Per loop, the product that lags one step behind.
-  llvm::DenseMap<mlir::Operation *, sm::MmaOp> lagged;
-  /// Position of its result among the carried values.
-  unsigned laggedResult = 0;
-  /// Per loop, its softmax step if maxima are speculated on, and the type of
-  /// each thread's part of the sum.
-  llvm::DenseMap<mlir::Operation *, OnlineSoftmax> softmax;
-  mlir::Type partialType;
   /// Slot that each source buffer stands for, in the current place.
   llvm::DenseMap<mlir::Value, mlir::Value> slots;
   /// Of vectors that begin anywhere, the elements that each lane has read in

@@ -9,28 +9,11 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
-/// Whether every result of a product that crosses warpgroups only leaves for
-/// memory, in bulk, and a warp can send it: nothing else in the step waits for
-/// it.
-bool RoleKernel::findLateCrossings() {
-  if (!plan.hasCrossings() || plan.warpgroups > warpsPerGroup - firstSender)
-    return false;
-  auto isSent = [&](Operation *user) { return addOf(user) != nullptr; };
-  return llvm::all_of(plan.loops, [&](scf::ForOp loop) {
-    ArrayRef<RoleCrossing> all = plan.crossings[loop];
-    auto leaves = [&](const RoleCrossing &crossing) {
-      return llvm::all_of(MmaOp(crossing.product)->getUsers(), isSent);
-    };
-    return !all.empty() && llvm::all_of(all, leaves) &&
-           llvm::all_of(loop.getBody()->getOps<StoreOp>(), isSent);
-  });
-}
-
 /// The place before `at` in the ring of the steps.
 RoleKernel::Cursor RoleKernel::before(Cursor at) {
   Value wraps =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, at.stage, i32(0));
-  return {arith::SelectOp::create(b, loc, wraps, i32(stages - 1),
+  return {arith::SelectOp::create(b, loc, wraps, i32(schedule.stages - 1),
                                   sub(at.stage, i32(1))),
           arith::XOrIOp::create(
               b, loc, at.parity,
@@ -49,19 +32,19 @@ void RoleKernel::awaitLate(scf::ForOp loop, Cursor at) {
 /// Behind the fence: one thread releases for all of its warp what they have
 /// read of vectors.
 void RoleKernel::meetReaders() {
-  if (readsVectors())
+  if (schedule.readsVectors())
     WarpSyncOp::create(b, loc);
 }
 
 /// The same where there is no fence yet.
 void RoleKernel::fenceReaders() {
-  if (readsVectors())
+  if (schedule.readsVectors())
     ProxyFenceOp::create(b, loc);
   meetReaders();
 }
 
 void RoleKernel::releaseCrossed(const RoleCrossing &crossing, Cursor at) {
-  if (crossingsAreLate)
+  if (schedule.crossingsAreLate)
     ArriveOp::create(b, loc, crossedBarriers(crossing).empty, at.stage, true);
 }
 
@@ -80,7 +63,7 @@ void RoleKernel::emitLateTail(ArrayRef<Operation *> tail, scf::ForOp steps,
     }
   products.finishAll();
   auto source = cast<scf::ForOp>(own.front()->getParentOp());
-  if (multipliesInTurn(source))
+  if (schedule.multipliesInTurn(source))
     awaitTurn();
   auto startOwn = [&](StepProducts &alone) {
     fenceReaders();
@@ -91,7 +74,7 @@ void RoleKernel::emitLateTail(ArrayRef<Operation *> tail, scf::ForOp steps,
   if (analysis::hasOneStep(source))
     return startOwn(products);
   SmallVector<Type> types = llvm::map_to_vector(
-      own, [&](MmaOp mma) { return convert(mma.getType()); });
+      own, [&](MmaOp mma) { return typeOfWarpgroup(mma.getType()); });
   Value index = steps.getInductionVar();
   Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, index,
                                         steps.getLowerBound());
@@ -137,7 +120,7 @@ void RoleKernel::emitLastCrossings(scf::ForOp loop, scf::ForOp steps,
   auto branch = scf::IfOp::create(b, loc, TypeRange(), ran, false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  if (multipliesInTurn(loop))
+  if (schedule.multipliesInTurn(loop))
     passTurn();
   Cursor at = before(next);
   IRMapping scalars = mapping;

@@ -89,7 +89,7 @@ Value RoleKernel::emitMask(Value condition, IRMapping &mapping) {
       layoutOf(limits.column.getType()).getAxes().size() != 1)
     return valueOf(condition, mapping);
   Value column = valueOf(limits.column.getResult(), mapping);
-  auto maskType = cast<RankedTensorType>(convert(condition.getType()));
+  auto maskType = cast<RankedTensorType>(typeOfWarpgroup(condition.getType()));
   auto least = [&](Value known, Value more) -> Value {
     return known ? arith::MinSIOp::create(b, loc, known, more).getResult()
                  : more;

@@ -7,107 +7,13 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
-/// A product lags if an operand in registers depends on another product of the
-/// same step and only the next step needs its result. Each loop must have
-/// exactly one, in the same place, and pass all its results to the next loop.
-bool RoleKernel::findLaggedProducts() {
-  for (auto [n, loop] : llvm::enumerate(plan.loops)) {
-    MmaOp found;
-    for (auto mma : loop.getBody()->getOps<MmaOp>()) {
-      bool computed =
-          llvm::any_of(ValueRange{mma.getLhs(), mma.getRhs()}, [&](Value v) {
-            return !isa<BufferType>(v.getType()) &&
-                   !loop.isDefinedOutsideOfLoop(v);
-          });
-      if (computed ? bool(found) : !isSplat(mma.getInit(), 0))
-        return false;
-      // A product that starts ahead of the others awaits one tile.
-      auto isStreamed = [&](const BulkCopy &copy) {
-        Value buffer = CopyOp(copy.copy).getBuffer();
-        return mma.getLhs() == buffer || mma.getRhs() == buffer;
-      };
-      if (llvm::count_if(plan.streamed[loop], isStreamed) > 1)
-        return false;
-      if (computed)
-        found = mma;
-    }
-    if (!found || !found->hasOneUse() ||
-        !isa<scf::YieldOp>(*found->getUsers().begin()))
-      return false;
-    // What others of the step read, too, they would release.
-    if (llvm::any_of(ValueRange{found.getLhs(), found.getRhs()}, [&](Value v) {
-          return isa<BufferType>(v.getType()) &&
-                 llvm::any_of(v.getUsers(), [&](Operation *user) {
-                   return user != found && isa<MmaOp>(user);
-                 });
-        }))
-      return false;
-    unsigned result = found->getUses().begin()->getOperandNumber();
-    if (n > 0 && result != laggedResult)
-      return false;
-    laggedResult = result;
-    lagged[loop] = found;
-    if (n == 0)
-      continue;
-    if (!hasSameProducts(loop))
-      return false;
-    for (auto [init, before] :
-         llvm::zip_equal(loop.getInitArgs(), plan.loops[n - 1].getResults()))
-      if (init != before)
-        return false;
-  }
-  // Results of all loops but the last go to the next loop only.
-  for (scf::ForOp loop :
-       SmallVector<scf::ForOp>(ArrayRef(plan.loops).drop_back()))
-    for (Value result : loop.getResults())
-      if (!result.hasOneUse())
-        return false;
-  return true;
-}
-
-/// The operand of a product as the first loop has it: loops have buffers of
-/// their own for the same tiles. Null where the loop computes it.
-Value RoleKernel::sharedOperand(scf::ForOp loop, Value operand) {
-  for (auto [i, copy] : llvm::enumerate(plan.streamed[loop]))
-    if (copy.copy.getBuffer() == operand)
-      return plan.streamed[plan.loops.front()][i].copy.getBuffer();
-  return loop.isDefinedOutsideOfLoop(operand) ? operand : Value();
-}
-
-/// Whether a loop has the products of the first one: any of them can then
-/// stand for the other's.
-bool RoleKernel::hasSameProducts(scf::ForOp loop) {
-  scf::ForOp first = plan.loops.front();
-  auto products = llvm::to_vector(loop.getBody()->getOps<MmaOp>()),
-       others = llvm::to_vector(first.getBody()->getOps<MmaOp>());
-  return products.size() == others.size() &&
-         llvm::all_of(llvm::zip(products, others), [&](auto pair) {
-           auto [mma, other] = pair;
-           return mma.getType() == other.getType() &&
-                  sharedOperand(loop, mma.getLhs()) ==
-                      sharedOperand(first, other.getLhs()) &&
-                  sharedOperand(loop, mma.getRhs()) ==
-                      sharedOperand(first, other.getRhs());
-         });
-}
-
-std::optional<size_t> RoleKernel::streamedBy(scf::ForOp loop, MmaOp mma) {
-  SmallVector<BulkCopy> &copies = plan.streamed.find(loop)->second;
-  for (auto [i, copy] : llvm::enumerate(copies)) {
-    Value buffer = copy.copy.getBuffer();
-    if (mma.getLhs() == buffer || mma.getRhs() == buffer)
-      return i;
-  }
-  return std::nullopt;
-}
-
 /// The copy that the lagged product of a loop reads, and what its tile is meant
 /// to hold. The tile may be that of an earlier loop: the last one tests every
 /// predicate and so says what exists of any tile.
 RoleKernel::StepTile RoleKernel::laggedTile(scf::ForOp loop, Value index,
                                             const IRMapping &mapping) {
   // planRoles() admits products of streamed tiles only.
-  size_t ring = *streamedBy(loop, lagged[loop]);
+  size_t ring = *schedule.streamedBy(loop, schedule.lagged[loop]);
   scf::ForOp last = plan.loops.back();
   IRMapping local = mapping;
   local.map(loop.getInductionVar(), index);
@@ -122,29 +28,23 @@ RoleKernel::StepTile RoleKernel::laggedTile(scf::ForOp loop, Value index,
 Value RoleKernel::awaitLagged(scf::ForOp loop, const Pending &pending,
                               const IRMapping &mapping) {
   StepTile tile = laggedTile(loop, pending.index, mapping);
-  size_t ring = *streamedBy(loop, lagged[loop]);
+  size_t ring = *schedule.streamedBy(loop, schedule.lagged[loop]);
   bool hasCome = llvm::all_of(plan.loops, [&](scf::ForOp any) {
     // And so in its first step.
-    return comesWithTurn(any, ring, /*inFirst=*/false);
+    return schedule.comesWithTurn(any, ring, /*inFirst=*/false);
   });
   return awaitTile(*tile.copy, *tile.ring, pending.at, tile.mapping, tile.meant,
                    hasCome);
 }
 
-Value RoleKernel::laggedOperand(scf::ForOp loop) {
-  MmaOp mma = lagged[loop];
-  bool isLeft = isa<BufferType>(mma.getRhs().getType());
-  return isLeft ? mma.getLhs() : mma.getRhs();
-}
-
 Value RoleKernel::startLagged(scf::ForOp loop, const Pending &pending,
                               Value slot) {
-  MmaOp mma = lagged[loop];
-  bool isLeft = laggedOperand(loop) == mma.getLhs();
+  MmaOp mma = schedule.lagged[loop];
+  bool isLeft = schedule.laggedOperand(loop) == mma.getLhs();
   return WgmmaOp::create(
-      b, loc, convert(mma.getType()), isLeft ? pending.operand : slot,
+      b, loc, typeOfWarpgroup(mma.getType()), isLeft ? pending.operand : slot,
       isLeft ? slot : pending.operand,
-      pending.isFresh ? Value() : pending.carried[laggedResult],
+      pending.isFresh ? Value() : pending.carried[schedule.laggedResult],
       mma.getOverAttr(), ValueRange());
 }
 
@@ -154,15 +54,10 @@ Value RoleKernel::startLagged(scf::ForOp loop, const Pending &pending,
 /// see ends one after the other. Of windows both bodies are masked, and one is
 /// enough; where their loops are not joined it would be 4 % slower (D 64).
 bool RoleKernel::hasTwoBodies(const Pending *before) {
-  if (plan.loops.size() == 1 || (isPipelined() && !before) || joinsLoops())
+  if (plan.loops.size() == 1 || (schedule.isPipelined() && !before) ||
+      schedule.joinsLoops())
     return false;
-  return !isBackward() || !endsByRow();
-}
-
-/// Whether the first loop masks what the last one does, which masks most.
-bool RoleKernel::hasSameMasks() {
-  return lagged[plan.loops.front()].getPresence().size() ==
-         lagged[plan.loops.back()].getPresence().size();
+  return !schedule.isBackward() || !schedule.endsByRow();
 }
 
 /// Starts the products of a step that need nothing of it, and beside them the
@@ -175,9 +70,9 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Value index, Cursor at,
                                        const IRMapping &earlier,
                                        IRMapping &mapping,
                                        const TileSteps *steps, Mail *mail) {
-  MmaOp last = lagged[loop];
+  MmaOp last = schedule.lagged[loop];
   SmallVector<BulkCopy> &copies = plan.streamed.find(loop)->second;
-  auto ringOf = [&](MmaOp mma) { return streamedBy(loop, mma); };
+  auto ringOf = [&](MmaOp mma) { return schedule.streamedBy(loop, mma); };
   struct Started {
     MmaOp mma;
     Value lhs, rhs, result;
@@ -205,7 +100,7 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Value index, Cursor at,
     if (std::optional<size_t> ring = ringOf(mma))
       slots[copies[*ring].copy.getBuffer()] =
           awaitTile(copies[*ring], streamed[*ring], at, mapping, meantIn(*ring),
-                    comesWithTurn(loop, *ring, steps != nullptr));
+                    schedule.comesWithTurn(loop, *ring, steps != nullptr));
     auto operand = [&](Value v) {
       Value slot = slots.lookup(v);
       return slot ? slot : mapping.lookupOrNull(v);
@@ -221,10 +116,10 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Value index, Cursor at,
     TmaDrainOp::create(b, loc, /*written=*/false);
   awaitTurn();
   for (Started &product : started)
-    product.result =
-        WgmmaOp::create(b, loc, convert(product.mma.getType()), product.lhs,
-                        product.rhs, Value(), product.mma.getOverAttr(),
-                        presenceOf(product.mma.getPresence(), mapping));
+    product.result = WgmmaOp::create(
+        b, loc, typeOfWarpgroup(product.mma.getType()), product.lhs,
+        product.rhs, Value(), product.mma.getOverAttr(),
+        presenceOf(product.mma.getPresence(), mapping));
   // Awaited when the others run.
   Value product;
   if (before)
@@ -247,7 +142,7 @@ FailureOr<Value> RoleKernel::emitFront(scf::ForOp loop, Value index, Cursor at,
   if (steps)
     release();
   passTurn();
-  if (isLongBehindTurn(loop))
+  if (schedule.isLongBehindTurn(loop))
     keepTurnFirst(/*inFlight=*/true);
   if (!steps)
     release();
@@ -266,8 +161,9 @@ Value RoleKernel::finishLagged(scf::ForOp loop, Value started,
 }
 
 void RoleKernel::releaseLagged(scf::ForOp loop, const Pending &pending) {
-  ArriveOp::create(b, loc, streamed[*streamedBy(loop, lagged[loop])].empty,
-                   pending.at.stage, true);
+  ArriveOp::create(
+      b, loc, streamed[*schedule.streamedBy(loop, schedule.lagged[loop])].empty,
+      pending.at.stage, true);
 }
 
 /// Everything of a step but its products. The carried values are mapped; the
@@ -277,15 +173,15 @@ void RoleKernel::releaseLagged(scf::ForOp loop, const Pending &pending) {
 LogicalResult RoleKernel::emitRest(scf::ForOp loop, bool isFirst,
                                    IRMapping &mapping, Pending &after,
                                    Meet meet, Value isWhole) {
-  auto found = softmax.find(loop);
+  auto found = schedule.softmax.find(loop);
   // They come in a branch.
   llvm::SmallPtrSet<Operation *, 16> masking;
   if (isWhole)
     masking = findMasking(loop);
-  if (found == softmax.end())
+  if (found == schedule.softmax.end())
     meet(Value());
   auto isSoftmax = [&](Operation &op) {
-    return found != softmax.end() && found->second.isPart(&op);
+    return found != schedule.softmax.end() && found->second.isPart(&op);
   };
   // Constants between its operations come before a step that is emitted whole.
   for (Operation &op : loop.getBody()->without_terminator())
@@ -316,11 +212,12 @@ LogicalResult RoleKernel::emitRest(scf::ForOp loop, bool isFirst,
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
   after.carried.clear();
   for (auto [i, v] : llvm::enumerate(yield.getResults()))
-    after.carried.push_back(
-        valueOf(i == laggedResult ? lagged[loop].getInit() : v, mapping));
-  after.operand = valueOf(laggedOperand(loop), mapping);
+    after.carried.push_back(valueOf(
+        i == schedule.laggedResult ? schedule.lagged[loop].getInit() : v,
+        mapping));
+  after.operand = valueOf(schedule.laggedOperand(loop), mapping);
   // The product comes when the predicates of this step are gone.
-  MmaOp last = lagged[loop];
+  MmaOp last = schedule.lagged[loop];
   if (!last.getPresence().empty())
     ContributesOp::create(b, loc, after.operand, last.getOverAttr(),
                           presenceOf(last.getPresence(), mapping));
@@ -336,7 +233,7 @@ LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Cursor at,
   const IRMapping earlier = mapping;
   mapping.map(loop.getInductionVar(), index);
   claimWhole(loop, index, mapping);
-  if (masksInBranch(loop))
+  if (schedule.masksInBranch(loop))
     isWhole = wholeStep(loop, mapping);
   FailureOr<Value> started =
       emitFront(loop, index, at, &before, earlier, mapping);
@@ -348,9 +245,9 @@ LogicalResult RoleKernel::emitStep(scf::ForOp loop, Value index, Cursor at,
   after.index = index;
   after.at = at;
   auto meet = [&](Value fold) {
-    mapping.map(loop.getRegionIterArg(laggedResult),
+    mapping.map(loop.getRegionIterArg(schedule.laggedResult),
                 finishLagged(loop, *started, before, fold));
-    if (plan.warpgroups > 2 && !fold && !isLongBehindTurn(loop))
+    if (plan.warpgroups > 2 && !fold && !schedule.isLongBehindTurn(loop))
       keepTurnFirst(/*inFlight=*/false);
   };
   return emitRest(loop, /*isFirst=*/false, mapping, after, meet, isWhole);
@@ -360,9 +257,10 @@ SmallVector<Value> RoleKernel::initialValues(IRMapping &mapping) {
   SmallVector<Value> inits;
   for (Value init : plan.loops.front().getInitArgs())
     inits.push_back(valueOf(init, mapping));
-  if (auto found = softmax.find(plan.loops.back()); found != softmax.end())
+  if (auto found = schedule.softmax.find(plan.loops.back());
+      found != schedule.softmax.end())
     inits[found->second.sum] = SplatOp::create(
-        b, loc, partialType,
+        b, loc, schedule.partialType,
         arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0)));
   return inits;
 }
@@ -426,7 +324,7 @@ LogicalResult RoleKernel::emitFirstStep(
     return before ? finish(product) : success();
   }
   SmallVector<Type> types(ValueRange(inits).getTypes());
-  types.push_back(convert(laggedOperand(last).getType()));
+  types.push_back(typeOfWarpgroup(schedule.laggedOperand(last).getType()));
   if (before)
     types.push_back(started->getType());
   auto branch = scf::IfOp::create(b, loc, types, steps.isOfFirst, true);
@@ -456,13 +354,13 @@ void RoleKernel::mapResults(ArrayRef<Value> carried, IRMapping &mapping) {
   scf::ForOp last = plan.loops.back();
   for (auto [from, to] : llvm::zip_equal(last.getResults(), carried))
     mapping.map(from, to);
-  auto found = softmax.find(last);
-  if (found == softmax.end())
+  auto found = schedule.softmax.find(last);
+  if (found == schedule.softmax.end())
     return;
   const OnlineSoftmax &step = found->second;
   mapping.map(last.getResult(step.max), naturalMax(carried[step.max]));
   mapping.map(last.getResult(step.sum),
-              ReduceOp::create(b, loc, convert(step.newSum.getType()),
+              ReduceOp::create(b, loc, typeOfWarpgroup(step.newSum.getType()),
                                tile::Combine::Add, carried[step.sum], step.over,
                                ValueRange()));
 }
@@ -485,7 +383,7 @@ LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping, Cursor &at,
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     Pending pending;
-    Cursor next = advance(at, stages);
+    Cursor next = advance(at, schedule.stages);
     if (failed(emitFirstStep(steps, at, nullptr, mapping, {}, mapping, pending,
                              mail)) ||
         failed(emitFurtherSteps(steps, mapping, pending, next)))
@@ -493,7 +391,7 @@ LogicalResult RoleKernel::emitLaggedLoops(IRMapping &mapping, Cursor &at,
     emitIdleSteps(steps, mapping, next);
     release();
     SmallVector<Value> results(pending.carried);
-    results[laggedResult] = emitLastProduct(pending, mapping);
+    results[schedule.laggedResult] = emitLastProduct(pending, mapping);
     releaseLagged(plan.loops.back(), pending);
     results.append({next.stage, next.parity});
     results.append(pack(mail));

@@ -7,47 +7,6 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
-/// Each loop adds the same products of the same tiles to the values that it
-/// carries, in the same order, and passes all of them to the next loop. Then
-/// steps differ by their tiles only, which the copies know, and no step clears
-/// rows.
-bool RoleKernel::findPlainProducts() {
-  SmallVector<std::pair<Value, Value>> first;
-  for (auto [n, loop] : llvm::enumerate(plan.loops)) {
-    SmallVector<BulkCopy> &copies = plan.streamed[loop];
-    if (llvm::any_of(copies, [](const BulkCopy &copy) {
-          return !copy.rowPredicates.empty();
-        }))
-      return false;
-    auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
-    SmallVector<std::pair<Value, Value>> products;
-    for (auto [argument, result] :
-         llvm::zip_equal(loop.getRegionIterArgs(), yield.getResults())) {
-      auto mma = result.getDefiningOp<MmaOp>();
-      if (!mma || mma.getInit() != argument || !argument.hasOneUse() ||
-          !mma->hasOneUse())
-        return false;
-      products.push_back({sharedOperand(loop, mma.getLhs()),
-                          sharedOperand(loop, mma.getRhs())});
-      if (!products.back().first || !products.back().second)
-        return false;
-    }
-    auto all = loop.getBody()->getOps<MmaOp>();
-    if (std::distance(all.begin(), all.end()) !=
-            static_cast<int64_t>(products.size()) ||
-        (n > 0 && products != first))
-      return false;
-    first = products;
-    if (n == 0)
-      continue;
-    for (auto [init, before] :
-         llvm::zip_equal(loop.getInitArgs(), plan.loops[n - 1].getResults()))
-      if (init != before || !before.hasOneUse())
-        return false;
-  }
-  return true;
-}
-
 RoleKernel::PlainSteps RoleKernel::countSteps(IRMapping &mapping) {
   PlainSteps steps;
   steps.count = i32(0);
@@ -102,10 +61,10 @@ SmallVector<Value> RoleKernel::startProducts(Value index, Cursor at,
     Value init = !carried.empty()                    ? carried[i]
                  : isSplat(loop.getInitArgs()[i], 0) ? Value()
                                                      : inits[i];
-    started.push_back(
-        WgmmaOp::create(b, loc, convert(mma.getType()), operand(mma.getLhs()),
-                        operand(mma.getRhs()), init, mma.getOverAttr(),
-                        presenceOf(mma.getPresence(), mapping)));
+    started.push_back(WgmmaOp::create(
+        b, loc, typeOfWarpgroup(mma.getType()), operand(mma.getLhs()),
+        operand(mma.getRhs()), init, mma.getOverAttr(),
+        presenceOf(mma.getPresence(), mapping)));
   }
   for (BulkCopy &copy : copies)
     slots.erase(copy.copy.getBuffer());
@@ -137,7 +96,7 @@ LogicalResult RoleKernel::emitPlainLoops(IRMapping &mapping, Cursor &at) {
   SmallVector<Value> carried =
       startProducts(indexOf(numbers, i32(0)), at, {}, inits, mapping);
   size_t products = carried.size();
-  Cursor next = advance(at, stages);
+  Cursor next = advance(at, schedule.stages);
   carried.append({at.stage, next.stage, next.parity});
   auto steps =
       scf::ForOp::create(b, loc, i32(1), numbers.count, i32(1), carried);
@@ -151,7 +110,7 @@ LogicalResult RoleKernel::emitPlainLoops(IRMapping &mapping, Cursor &at) {
                       args.take_front(products), {}, mapping);
     WgmmaRetireOp::create(b, loc, products);
     releaseStep(args[products]);
-    Cursor after = advance(here, stages);
+    Cursor after = advance(here, schedule.stages);
     yields.append({here.stage, after.stage, after.parity});
     scf::YieldOp::create(b, loc, yields);
   }

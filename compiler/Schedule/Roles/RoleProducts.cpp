@@ -29,11 +29,11 @@ void RoleKernel::convertInPlace(Operation &op) {
   auto range = dyn_cast<RangeOp>(op);
   int64_t stride = range ? warpgroupStride(range) : 0;
   for (Value result : op.getResults())
-    result.setType(convert(result.getType()));
+    result.setType(typeOfWarpgroup(result.getType()));
   for (Region &region : op.getRegions())
     for (Block &block : region)
       for (BlockArgument argument : block.getArguments())
-        argument.setType(convert(argument.getType()));
+        argument.setType(typeOfWarpgroup(argument.getType()));
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     if (auto dense = dyn_cast<SplatElementsAttr>(constant.getValue()))
       constant.setValueAttr(
@@ -69,8 +69,8 @@ Value RoleKernel::valueOf(Value v, const IRMapping &mapping) {
 Value RoleKernel::standIn(Value v) {
   if (!unknown)
     unknown = v;
-  return UnrealizedConversionCastOp::create(b, loc, convert(v.getType()),
-                                            ValueRange())
+  return UnrealizedConversionCastOp::create(
+             b, loc, typeOfWarpgroup(v.getType()), ValueRange())
       .getResult(0);
 }
 
@@ -93,7 +93,7 @@ Value RoleKernel::startProduct(MmaOp mma, IRMapping &mapping) {
   // A sum that starts at zero needs no registers set to it.
   Value init =
       isSplat(mma.getInit(), 0) ? Value() : valueOf(mma.getInit(), mapping);
-  return WgmmaOp::create(b, mma.getLoc(), convert(mma.getType()),
+  return WgmmaOp::create(b, mma.getLoc(), typeOfWarpgroup(mma.getType()),
                          operand(mma.getLhs()), operand(mma.getRhs()), init,
                          mma.getOverAttr(),
                          presenceOf(mma.getPresence(), mapping));
@@ -130,31 +130,15 @@ LogicalResult RoleKernel::emitOp(Operation &op, IRMapping &mapping) {
   return success();
 }
 
-void RoleKernel::findForm() {
-  for (auto mma : source.getBody().front().getOps<MmaOp>())
-    lastOutside = mma;
-  bool isSeparate = plan.nest || plan.hasCrossings() || plan.hasSeveralSources;
-  form = isSeparate             ? Form::Separate
-         : findLaggedProducts() ? Form::Lagged
-         : findPlainProducts()  ? Form::Plain
-                                : Form::Separate;
-  if (form != Form::Lagged || !findSoftmax())
-    softmax.clear();
-  isOrderFree = findOrderFree();
-  crossingsAreLate = findLateCrossings();
-  if (!crossingsAreLate)
-    plan.adds.clear();
-}
-
 /// The role that multiplies: 64 rows per warpgroup.
 LogicalResult RoleKernel::emitProducts() {
   auto role = RoleOp::create(b, loc, "products", 1, plan.warpgroups,
-                             multiplyRegisters(), false);
+                             schedule.multiplyRegisters(), false);
   Block &block = role.getBody().emplaceBlock();
   warpgroup = block.addArgument(b.getI32Type(), loc);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&block);
-  if (takesTurns()) {
+  if (schedule.takesTurns()) {
     // The last one gives the first its turn.
     auto isLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
                                         warpgroup, i32(plan.warpgroups - 1));
@@ -163,7 +147,7 @@ LogicalResult RoleKernel::emitProducts() {
     b.setInsertionPointToStart(branch.thenBlock());
     passTurn();
   }
-  LogicalResult result = isPipelined() ? emitOpenTiles() : emitTiles();
+  LogicalResult result = schedule.isPipelined() ? emitOpenTiles() : emitTiles();
   // Shared memory must outlive the bulk stores that read it.
   if (!plan.stores.empty())
     TmaDrainOp::create(b, loc, true);
@@ -173,7 +157,8 @@ LogicalResult RoleKernel::emitProducts() {
 LogicalResult RoleKernel::emitTiles() {
   SmallVector<Value> carried{i32(0), i32(0), i32(0), i32(0)};
   bool multipliesAfter =
-      lastOutside && sections.lookup(lastOutside) == outerLoops().size();
+      schedule.lastOutside &&
+      sections.lookup(schedule.lastOutside) == outerLoops().size();
   return takeTiles(
       /*isSingle=*/false, carried,
       [&](ValueRange place, Mail &mail) -> LogicalResult {
@@ -192,7 +177,7 @@ LogicalResult RoleKernel::emitTiles() {
                 releaseResident(tile);
             })))
           return failure();
-        Cursor next = advance(tile, residentStages);
+        Cursor next = advance(tile, schedule.residentStages);
         carried = {next.stage, next.parity, step.stage, step.parity};
         hostAt = tile;
         if (failed(emitOutside(outerLoops().size(), *mapping, awaitNothing,
@@ -207,9 +192,9 @@ LogicalResult RoleKernel::emitTiles() {
 LogicalResult RoleKernel::emitLoops(IRMapping &mapping, Cursor &step,
                                     Mail &mail,
                                     llvm::function_ref<void()> release) {
-  if (form == Form::Lagged)
+  if (schedule.lags())
     return emitLaggedLoops(mapping, step, mail, release);
-  if (form == Form::Plain) {
+  if (schedule.form == RoleSchedule::Form::Plain) {
     if (failed(emitPlainLoops(mapping, step)))
       return failure();
   } else if (plan.nest) {
@@ -243,7 +228,7 @@ void RoleKernel::awaitResident(Cursor tile, IRMapping &mapping) {
 
 void RoleKernel::releaseResident(Cursor tile) {
   for (auto [i, ring] : llvm::enumerate(resident))
-    if (i != host)
+    if (i != schedule.host)
       ArriveOp::create(b, loc, ring.empty, tile.stage, true);
 }
 
@@ -297,7 +282,7 @@ LogicalResult RoleKernel::emitOutside(size_t section, IRMapping &mapping,
     if (failed(store != plan.stores.end() ? emitStore(*store, mapping)
                                           : emitOp(op, mapping)))
       return failure();
-    if (&op == lastOutside)
+    if (&op == schedule.lastOutside)
       release();
     if (isLast && isa<arith::SelectOp>(op))
       mapping.map(

@@ -81,9 +81,9 @@ void RoleKernel::readVectors(scf::ForOp loop, ArrayRef<MmaOp> products,
                              IRMapping &mapping) {
   // They come with the tile that the first of such products reads.
   auto *bringing = llvm::find_if(products, [&](MmaOp mma) {
-    return streamedBy(loop, mma) == firstRead();
+    return schedule.streamedBy(loop, mma) == schedule.firstRead();
   });
-  if (!readsVectors() || bringing == products.end())
+  if (!schedule.readsVectors() || bringing == products.end())
     return;
   step.awaitTiles(*bringing);
   llvm::MapVector<Value, SmallVector<ReadOp>> reads;
@@ -97,10 +97,11 @@ void RoleKernel::readVectors(scf::ForOp loop, ArrayRef<MmaOp> products,
     vectorSlot(read, at, mapping);
     bool isStart =
         llvm::any_of(products, [&](MmaOp mma) { return startOf(mma) == read; });
-    if (!isStart && !crossingsAreLate && read.getBuffer().getType().getLead())
+    if (!isStart && !schedule.crossingsAreLate &&
+        read.getBuffer().getType().getLead())
       spreadReads[buffer] = readSpread(read, at, mapping);
     if (!isStart && !(std::exchange(isFirst, false) &&
-                      fitsBesideSums(convert(read.getType()))))
+                      fitsBesideSums(typeOfWarpgroup(read.getType()))))
       continue;
     emitRead(read, at, mapping);
     for (ReadOp same : ofBuffer)
@@ -124,7 +125,7 @@ static bool isReadEarly(Operation &op, const IRMapping &mapping) {
 /// compute with from each other: where it may begin anywhere that takes half as
 /// many accesses to shared memory. Null where lanes have no such elements.
 Value RoleKernel::readSpread(ReadOp read, Cursor at, IRMapping &mapping) {
-  Type spread = spreadType(convert(read.getType()));
+  Type spread = spreadType(typeOfWarpgroup(read.getType()));
   return spread ? ReadOp::create(b, read.getLoc(), spread,
                                  vectorSlot(read, at, mapping))
                       .getResult()
@@ -136,7 +137,7 @@ Value RoleKernel::readSpread(ReadOp read, Cursor at, IRMapping &mapping) {
 void RoleKernel::emitStepRead(ReadOp read, StepProducts &products, Cursor at,
                               IRMapping &mapping) {
   if (read.getBuffer().getType().isVector() &&
-      !fitsBesideSums(convert(read.getType())))
+      !fitsBesideSums(typeOfWarpgroup(read.getType())))
     for (Operation *user : read->getUsers())
       if (isa<BroadcastOp>(user))
         for (Operation *computed : user->getUsers())
@@ -184,8 +185,9 @@ LogicalResult RoleKernel::emitWholeBranch(scf::IfOp source,
                                           StepProducts &products,
                                           const Vectors &vectors, Cursor at,
                                           IRMapping &mapping) {
-  SmallVector<Type> types = llvm::map_to_vector(
-      source.getResultTypes(), [&](Type type) { return convert(type); });
+  SmallVector<Type> types =
+      llvm::map_to_vector(source.getResultTypes(),
+                          [&](Type type) { return typeOfWarpgroup(type); });
   auto branch = scf::IfOp::create(b, loc, types,
                                   scalar(source.getCondition(), mapping), true);
   const StepProducts before = products;
@@ -225,7 +227,7 @@ RoleKernel::emitWholeStep(scf::ForOp loop, scf::ForOp steps, Cursor at,
   // Elements of the first are on their way to lanes while products run, unless
   // they take registers that those need.
   LoadOp first = ahead.empty() ? LoadOp() : ahead.front();
-  if (first && fitsBesideSums(convert(first.getType())) &&
+  if (first && fitsBesideSums(typeOfWarpgroup(first.getType())) &&
       useSpread(first, vectors[first], mapping))
     emitted.insert(first);
   bool crosses = !plan.crossings[loop].empty();
@@ -237,7 +239,7 @@ RoleKernel::emitWholeStep(scf::ForOp loop, scf::ForOp steps, Cursor at,
   };
   // Where all meet to clear rows, none may await its turn.
   bool meets = llvm::any_of(plan.streamed[loop], [&](const BulkCopy &copy) {
-    return isCleared(copy, /*inFirst=*/true);
+    return schedule.isCleared(copy, /*inFirst=*/true);
   });
   if (meets)
     passTurnOfStepBefore(loop, steps);
@@ -257,7 +259,7 @@ RoleKernel::emitWholeStep(scf::ForOp loop, scf::ForOp steps, Cursor at,
       rest.push_back(&op);
   size_t beforeLast = crosses ? putProductsLast(rest) : rest.size();
   ArrayRef<Operation *> now = rest, tail;
-  if (crossingsAreLate) {
+  if (schedule.crossingsAreLate) {
     tail = now.drop_front(beforeLast);
     now = now.take_front(beforeLast);
   }
@@ -265,7 +267,7 @@ RoleKernel::emitWholeStep(scf::ForOp loop, scf::ForOp steps, Cursor at,
     if (failed(emitStepOp(*op, products, vectors, at, mapping)))
       return failure();
   SmallVector<Value> next = nextVectors(ahead, loop, steps, outside);
-  if (crossingsAreLate)
+  if (schedule.crossingsAreLate)
     emitLateTail(tail, steps, at, products, outside, mapping);
   products.finishAll();
   products.forgetTiles();
@@ -301,14 +303,14 @@ LogicalResult RoleKernel::emitLoop(scf::ForOp loop, IRMapping &mapping,
     for (Value v :
          cast<scf::YieldOp>(loop.getBody()->getTerminator()).getResults())
       yields.push_back(valueOf(v, local));
-    Cursor after = advance(at, stages);
+    Cursor after = advance(at, schedule.stages);
     yields.append({after.stage, after.parity});
     llvm::append_range(yields, *next);
     scf::YieldOp::create(b, loc, yields);
   }
   mapping.map(loop.getResults(), steps.getResults().take_front(carried));
   step = {steps.getResult(carried), steps.getResult(carried + 1)};
-  if (crossingsAreLate)
+  if (schedule.crossingsAreLate)
     emitLastCrossings(loop, steps, step, mapping);
   return success();
 }

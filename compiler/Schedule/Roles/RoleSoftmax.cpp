@@ -21,36 +21,6 @@ static double speculationLimit(Type narrowed) {
   return narrowed.isF16() ? 0x1p15 : 0x1p40;
 }
 
-/// Speculation needs the same step in every loop, sums that start at zero, and
-/// weights that are only narrowed.
-bool RoleKernel::findSoftmax() {
-  for (scf::ForOp loop : plan.loops) {
-    std::optional<OnlineSoftmax> found = findOnlineSoftmax(loop);
-    if (!found)
-      return false;
-    for (Operation *user : found->weights.getUsers())
-      if (!found->ops.contains(user) && !isa<ConvertOp>(user))
-        return false;
-    OnlineSoftmax &first =
-        softmax.try_emplace(plan.loops.front(), *found).first->second;
-    if (first.max != found->max || first.sum != found->sum ||
-        first.accs != found->accs || first.over != found->over)
-      return false;
-    softmax[loop] = *found;
-  }
-  const OnlineSoftmax &step = softmax[plan.loops.front()];
-  auto type = cast<RankedTensorType>(convert(step.weights.getType()));
-  LayoutAttr layout = foldedLayout(layoutOf(type), step.over);
-  SmallVector<int64_t> shape = llvm::map_to_vector(
-      layout.getAxes(), [](AxisLayoutAttr axis) { return axis.getSize(); });
-  partialType = RankedTensorType::get(shape, type.getElementType(), layout);
-  // A maximum without scores is -inf as an exponent of 2 as well.
-  ValueRange inits = plan.loops.front().getInitArgs();
-  return isSplat(inits[step.sum], 0) && isSplat(inits[step.max], -infinity) &&
-         llvm::all_of(step.accs,
-                      [&](unsigned acc) { return isSplat(inits[acc], 0); });
-}
-
 namespace {
 
 /// Emits operations of a step with the types of one warpgroup.
@@ -69,30 +39,6 @@ struct Rows {
     return BroadcastOp::create(b, loc, full, perRow);
   }
 };
-
-/// What a step's scores are made of.
-struct Scores {
-  /// What the factor multiplies where the condition is true, elsewhere they are
-  /// -inf; null without such.
-  Value condition, factor;
-  Value rest;
-};
-
-Scores scoresOf(const OnlineSoftmax &step, scf::ForOp loop) {
-  Scores scores{{}, {}, step.scores};
-  if (auto select = scores.rest.getDefiningOp<arith::SelectOp>())
-    if (isSplat(select.getFalseValue(), -infinity)) {
-      scores.condition = select.getCondition();
-      scores.rest = select.getTrueValue();
-    }
-  if (auto scaled = scores.rest.getDefiningOp<arith::MulFOp>())
-    if (auto by = scaled.getRhs().getDefiningOp<SplatOp>();
-        by && loop.isDefinedOutsideOfLoop(by.getValue())) {
-      scores.factor = by.getValue();
-      scores.rest = scaled.getLhs();
-    }
-  return scores;
-}
 
 } // namespace
 
@@ -116,14 +62,10 @@ RoleKernel::Exponents RoleKernel::findExponents(const OnlineSoftmax &step,
   return result;
 }
 
-bool RoleKernel::changesScores(scf::ForOp loop) {
-  return !scoresOf(softmax[loop], loop).rest.getDefiningOp<MmaOp>();
-}
-
 /// All users of these are the mask's select, of their kind, or take them for
 /// what exists. Copies have been emitted elsewhere.
 llvm::SmallPtrSet<Operation *, 16> RoleKernel::findMasking(scf::ForOp loop) {
-  Operation *select = softmax[loop].scores.getDefiningOp();
+  Operation *select = schedule.softmax[loop].scores.getDefiningOp();
   llvm::SmallPtrSet<Operation *, 16> masking{select};
   auto isOfMask = [&](OpOperand &use) {
     Operation *user = use.getOwner();
@@ -152,7 +94,8 @@ void RoleKernel::maskUnlessWhole(Exponents &exponents, scf::ForOp loop,
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  WholeOp::create(b, loc, presenceOf(lagged[loop].getPresence(), mapping));
+  WholeOp::create(b, loc,
+                  presenceOf(schedule.lagged[loop].getPresence(), mapping));
   scf::YieldOp::create(b, loc, exponents.scores);
   b.setInsertionPointToStart(branch.elseBlock());
   emitMissing(condition, mapping);
@@ -254,8 +197,8 @@ void RoleKernel::roundHuge(Exponents &exponents, Value reference,
 void RoleKernel::emitExactSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
                                   Exponents exponents, IRMapping &mapping,
                                   bool isFirst, Meet meet) {
-  Rows rows{b, loc, convert(step.weights.getType()),
-            convert(step.newMax.getType())};
+  Rows rows{b, loc, typeOfWarpgroup(step.weights.getType()),
+            typeOfWarpgroup(step.newMax.getType())};
   Value top =
       ReduceOp::create(b, loc, rows.row, tile::Combine::Max, exponents.scores,
                        step.over, presenceOf(step.maxPresence, mapping));
@@ -280,7 +223,7 @@ void RoleKernel::emitExactSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
                           rows.splat(exponents.factor, rows.full),
                           rows.spread(shift)));
   Value partial =
-      FoldOp::create(b, loc, partialType, tile::Combine::Add, weights,
+      FoldOp::create(b, loc, schedule.partialType, tile::Combine::Add, weights,
                      step.over, presenceOf(step.sumPresence, mapping));
   mapping.map(step.newMax, max);
   mapping.map(step.weights, weights);
@@ -297,10 +240,10 @@ void RoleKernel::emitExactSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
       b, loc, arith::SubFOp::create(b, loc, before, reference));
   Value kept = arith::MulFOp::create(
       b, loc, valueOf(loop.getRegionIterArg(step.sum), mapping),
-      BroadcastOp::create(b, loc, partialType, alpha));
+      BroadcastOp::create(b, loc, schedule.partialType, alpha));
   mapping.map(step.newSum, arith::AddFOp::create(b, loc, kept, partial));
   for (auto [index, acc] : llvm::zip_equal(step.accs, step.newAccs)) {
-    Type type = convert(acc.getType());
+    Type type = typeOfWarpgroup(acc.getType());
     mapping.map(acc, arith::MulFOp::create(
                          b, loc, valueOf(loop.getRegionIterArg(index), mapping),
                          BroadcastOp::create(b, loc, type, alpha)));
@@ -331,13 +274,13 @@ static Location speculationLoc(const OnlineSoftmax &step) {
 /// many. Few are no more instructions than ptxas moves ahead of a wait.
 void RoleKernel::emitSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
                              IRMapping &mapping, Meet meet, Value isWhole) {
-  Rows rows{b, loc, convert(step.weights.getType()),
-            convert(step.newMax.getType())};
+  Rows rows{b, loc, typeOfWarpgroup(step.weights.getType()),
+            typeOfWarpgroup(step.newMax.getType())};
   Value max = valueOf(loop.getRegionIterArg(step.max), mapping),
         sum = valueOf(loop.getRegionIterArg(step.sum), mapping);
   constexpr int64_t manyWeights = 64;
-  bool isLong =
-      layoutOf(rows.full).getNumRegs() >= manyWeights || isLongBehindTurn(loop);
+  bool isLong = layoutOf(rows.full).getNumRegs() >= manyWeights ||
+                schedule.isLongBehindTurn(loop);
   std::optional<Exponents> open;
   // Ends a basic block, as masks do: ptxas moves no weights ahead of the turn
   // (D 256: 70 instructions, 1 %).
@@ -360,7 +303,7 @@ void RoleKernel::emitSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
                                         rows.spread(shift));
   Value weights = math::Exp2Op::create(b, loc, exponents);
   Value partial =
-      FoldOp::create(b, loc, partialType, tile::Combine::Add, weights,
+      FoldOp::create(b, loc, schedule.partialType, tile::Combine::Add, weights,
                      step.over, presenceOf(step.sumPresence, mapping));
   if (isLong)
     meet(partial);
@@ -385,9 +328,9 @@ void RoleKernel::emitSoftmax(const OnlineSoftmax &step, scf::ForOp loop,
       math::FmaOp::create(b, loc, math::AbsFOp::create(b, loc, max),
                           rows.splat(rows.f32(-limit / hugeExponent), rows.row),
                           rows.splat(rows.f32(limit), rows.row));
-  auto over =
-      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UGT, partial,
-                            BroadcastOp::create(b, loc, partialType, most));
+  auto over = arith::CmpFOp::create(
+      b, loc, arith::CmpFPredicate::UGT, partial,
+      BroadcastOp::create(b, loc, schedule.partialType, most));
   auto branch = scf::IfOp::create(
       b, loc, ValueRange(results).getTypes(),
       AnyOp::create(b, speculationLoc(step), b.getI1Type(), over),

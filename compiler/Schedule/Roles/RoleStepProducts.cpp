@@ -28,7 +28,7 @@ void RoleKernel::StepProducts::awaitTiles(MmaOp mma) {
     if (!reads(mma, copy) || kernel.slots.lookup(buffer))
       continue;
     SmallVector<StepTile> vectors;
-    if (i == kernel.firstRead())
+    if (i == kernel.schedule.firstRead())
       for (auto [other, ring] : llvm::zip_equal(copies, kernel.streamed))
         if (other.isVector())
           vectors.push_back({&other, &ring, {&other}, mapping});
@@ -40,7 +40,8 @@ void RoleKernel::StepProducts::awaitTiles(MmaOp mma) {
 void RoleKernel::StepProducts::start(MmaOp mma) {
   awaitTiles(mma);
   const RoleCrossing *crossing = kernel.plan.crossingOf(mma);
-  if (crossing && !kernel.crossingsAreLate && !std::exchange(hasMet, true))
+  if (crossing && !kernel.schedule.crossingsAreLate &&
+      !std::exchange(hasMet, true))
     kernel.meetAtCrossing();
   mapping.map(
       mma.getResult(),
@@ -101,7 +102,8 @@ void RoleKernel::StepProducts::finish(size_t n) {
       kernel.releaseCrossed(*crossing, crossingsAt);
     for (auto [i, copy] : llvm::enumerate(copies))
       if (reads(started[finished], copy) && --readers[i] == 0) {
-        if (!kernel.crossingsAreLate && i == kernel.firstRead())
+        if (!kernel.schedule.crossingsAreLate &&
+            i == kernel.schedule.firstRead())
           kernel.fenceReaders();
         ArriveOp::create(kernel.b, kernel.loc, kernel.streamed[i].empty,
                          at.stage, true);

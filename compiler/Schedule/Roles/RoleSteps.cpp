@@ -58,13 +58,13 @@ RoleKernel::TileSteps RoleKernel::findSteps(IRMapping &mapping,
     steps.idleTo =
         arith::SelectOp::create(b, loc, run(last), to, steps.idleFrom);
     steps.upper[last] = end;
-    if (loopOfWhole())
+    if (schedule.loopOfWhole())
       moveWhole(steps, wholeEnd(mapping));
   }
   SmallVector<Value> runs =
       llvm::map_to_vector(llvm::seq<size_t>(0, plan.loops.size()), run);
   // From the loop whose steps come last to the one whose steps come first.
-  bool backward = isBackward();
+  bool backward = schedule.isBackward();
   auto order = llvm::to_vector(llvm::seq<size_t>(0, plan.loops.size()));
   if (!backward)
     std::reverse(order.begin(), order.end());
@@ -91,7 +91,7 @@ RoleKernel::TileSteps RoleKernel::findSteps(IRMapping &mapping,
 SmallVector<RoleKernel::LoopSteps>
 RoleKernel::furtherSteps(const TileSteps &steps) {
   SmallVector<LoopSteps> further;
-  bool backward = isBackward();
+  bool backward = schedule.isBackward();
   for (auto [loop, from, to] :
        llvm::zip_equal(plan.loops, steps.lower, steps.upper)) {
     if (!backward) {
@@ -111,75 +111,16 @@ RoleKernel::furtherSteps(const TileSteps &steps) {
   return further;
 }
 
-/// The masked loops have one body, so that a branch around the masks spares two
-/// of three copies of a step, and the registers of three loops: windows at D
-/// 128 gain 15 %, at D 64 7 %. A single warpgroup waits for each branch (5 % at
-/// D 64). Where scores take more arithmetic than that it costs 3 %, for two
-/// fifths of the time that ptxas takes: from heads of 128 on, where that is
-/// long.
-bool RoleKernel::joinsLoops() {
-  if (plan.loops.size() != 3 || softmax.empty())
-    return false;
-  constexpr int64_t registersOf128 = 64;
-  scf::ForOp whole = plan.loops[1], last = plan.loops.back();
-  bool isWorthIt =
-      changesScores(last)
-          ? layoutOf(convert(lagged[last].getType())).getNumRegs() >=
-                registersOf128
-          : plan.warpgroups > 1;
-  return isWorthIt && hasSameMasks() && lagged[whole].getPresence().empty() &&
-         !softmax[whole].scores.getDefiningOp<arith::SelectOp>() &&
-         softmax[last].scores.getDefiningOp<arith::SelectOp>();
-}
-
-/// A comparison of numbers that all lanes share; null for others.
-static arith::CmpIOp comparesPlaces(Value condition) {
-  auto compare = condition.getDefiningOp<arith::CmpIOp>();
-  return compare && compare.getLhs().getDefiningOp<SplatOp>() &&
-                 compare.getRhs().getDefiningOp<SplatOp>()
-             ? compare
-             : arith::CmpIOp();
-}
-
-bool RoleKernel::masksInBranch(scf::ForOp loop) {
-  if (softmax.empty() || !softmax[loop].scores.getDefiningOp<arith::SelectOp>())
-    return false;
-  ValueRange presence = lagged[loop].getPresence();
-  return (plan.loops.size() == 1 && hasColumnLimits(loop)) ||
-         (!presence.empty() && llvm::all_of(presence, comparesPlaces));
-}
-
-/// `columns < scalar`, of which all rows have the same; null for others.
-static std::optional<IndexLimit> limitOfColumns(Value condition,
-                                                StringAttr columns) {
-  LayoutAttr layout = layoutOf(condition.getType());
-  bool isOfColumns = layout && layout.getAxes().size() == 1 &&
-                     layout.getAxes().front().getName() == columns;
-  return isOfColumns ? matchIndexLimit(condition) : std::nullopt;
-}
-
-bool RoleKernel::hasColumnLimits(scf::ForOp loop) {
-  ValueRange presence = lagged[loop].getPresence();
-  return !presence.empty() && llvm::all_of(presence, [&](Value p) {
-    std::optional<AheadLimit> ahead = matchAheadLimit(p);
-    return limitOfColumns(p, softmax[loop].over) ||
-           (ahead && loop.isDefinedOutsideOfLoop(ahead->most) &&
-            loop.isDefinedOutsideOfLoop(ahead->rows.getStart()) &&
-            layoutOf(ahead->rows.getType()).getAxes()[0].getName() ==
-                plan.rowAxis);
-  });
-}
-
 Value RoleKernel::wholeStep(scf::ForOp loop, IRMapping &mapping) {
-  LayoutAttr scores = layoutOf(softmax[loop].scores.getType());
-  StringAttr columns = softmax[loop].over;
+  LayoutAttr scores = layoutOf(schedule.softmax[loop].scores.getType());
+  StringAttr columns = schedule.softmax[loop].over;
   int64_t size = scores.getAxes()[scores.indexOf(columns)].getSize();
   Value whole;
   auto require = [&](Value condition) {
     whole = whole ? arith::AndIOp::create(b, loc, whole, condition).getResult()
                   : condition;
   };
-  for (Value p : lagged[loop].getPresence()) {
+  for (Value p : schedule.lagged[loop].getPresence()) {
     if (arith::CmpIOp compare = comparesPlaces(p)) {
       auto place = [&](Value side) {
         return scalar(side.getDefiningOp<SplatOp>().getValue(), mapping);
@@ -209,7 +150,7 @@ RoleKernel::LoopSteps RoleKernel::joinedSteps(const TileSteps &steps) {
   scf::ForOp last = plan.loops.back();
   Value from = steps.lower.front(), to = steps.upper.back();
   LoopSteps joined{last, from, to, Value(), steps.lower[1], steps.upper[1]};
-  if (isBackward()) {
+  if (schedule.isBackward()) {
     joined.to = least(to, steps.first);
     joined.sum = add(from, lastIndex(from, joined.to, steps.step));
   } else {
@@ -220,71 +161,6 @@ RoleKernel::LoopSteps RoleKernel::joinedSteps(const TileSteps &steps) {
 
 Value RoleKernel::indexOf(const LoopSteps &steps, Value number) {
   return steps.sum ? sub(steps.sum, number) : number;
-}
-
-/// Scores depend on nothing that a softmax step carries (OnlineSoftmax.h), and
-/// nothing else is carried or stored.
-bool RoleKernel::findOrderFree() {
-  return !softmax.empty() && llvm::all_of(plan.loops, [&](scf::ForOp loop) {
-    const OnlineSoftmax &step = softmax[loop];
-    auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
-    bool isSum =
-        llvm::all_of(llvm::zip_equal(step.accs, step.newAccs), [&](auto pair) {
-          auto [acc, rescaled] = pair;
-          auto product = yield.getOperand(acc).template getDefiningOp<MmaOp>();
-          return product && product.getInit() == rescaled;
-        });
-    return isSum && loop.getNumResults() == step.accs.size() + 2 &&
-           llvm::none_of(*loop.getBody(), llvm::IsaPred<StoreOp>);
-  });
-}
-
-/// The ends of the first and the last warpgroup differ by the rows between
-/// them. Where those are less than a step it is not worth a loop; a loop of one
-/// step has none.
-int64_t RoleKernel::mostIdleSteps() {
-  scf::ForOp last = plan.loops.back();
-  if (!isOrderFree || analysis::hasOneStep(last))
-    return 0;
-  std::optional<int64_t> step = getConstantIntValue(last.getStep());
-  int64_t rows = warpgroupRows * (plan.warpgroups - 1);
-  return step && *step <= rows && endsByRow() ? (rows + *step - 1) / *step : 0;
-}
-
-bool RoleKernel::endsByRow() {
-  return llvm::any_of(lagged[plan.loops.back()].getPresence(),
-                      [&](Value p) { return endOfRows(p).has_value(); });
-}
-
-/// The pending product holds its slot during the idle steps; and until the next
-/// tile's first step has begun, before which the first warpgroup awaits what it
-/// has to clear of that.
-int64_t RoleKernel::slotsForIdleSteps() {
-  bool clears =
-      llvm::any_of(plan.streamed[plan.loops.back()], [](const BulkCopy &copy) {
-        return !copy.rowPredicates.empty();
-      });
-  return mostIdleSteps() + 1 + (clears && isPipelined());
-}
-
-bool RoleKernel::hasIdleSteps() {
-  return mostIdleSteps() > 0 && slotsForIdleSteps() <= stages;
-}
-
-/// A condition of the last loop's product that bounds the columns that a row
-/// sees, in all that the step adds to.
-std::optional<AheadLimit> RoleKernel::endOfRows(Value condition) {
-  scf::ForOp last = plan.loops.back();
-  const OnlineSoftmax &step = softmax[last];
-  std::optional<AheadLimit> limit = matchAheadLimit(condition);
-  bool isEnd =
-      limit && llvm::is_contained(step.maxPresence, condition) &&
-      llvm::is_contained(step.sumPresence, condition) &&
-      limit->columns.getStart() == last.getInductionVar() &&
-      last.isDefinedOutsideOfLoop(limit->most) &&
-      last.isDefinedOutsideOfLoop(limit->rows.getStart()) &&
-      layoutOf(limit->rows.getType()).getAxes()[0].getName() == plan.rowAxis;
-  return isEnd ? limit : std::nullopt;
 }
 
 /// The first column that `row` does not see. No sum overflows, however far
@@ -298,12 +174,12 @@ Value RoleKernel::pastAhead(const AheadLimit &ahead, Value row,
 /// The first column that none of the warpgroup's rows sees, as conditions of
 /// the last loop say that compare the two; null without such.
 Value RoleKernel::rowsEnd(IRMapping &mapping) {
-  if (!hasIdleSteps())
+  if (!schedule.hasIdleSteps())
     return Value();
   scf::ForOp last = plan.loops.back();
   Value end;
-  for (Value p : lagged[last].getPresence())
-    if (std::optional<AheadLimit> ahead = endOfRows(p)) {
+  for (Value p : schedule.lagged[last].getPresence())
+    if (std::optional<AheadLimit> ahead = schedule.endOfRows(p)) {
       Value row =
           add(add(scalar(ahead->rows.getStart(), mapping), warpgroupRow()),
               i32(warpgroupRows - 1));
@@ -313,40 +189,12 @@ Value RoleKernel::rowsEnd(IRMapping &mapping) {
   return end;
 }
 
-/// The conditions on indices of a step of the last loop, if each bounds its
-/// columns: by a scalar, or by how far ahead of a row they may lie; else none.
-SmallVector<Value> RoleKernel::columnLimits() {
-  scf::ForOp last = plan.loops.back();
-  SmallVector<Value> limits;
-  for (Operation &op : *last.getBody()) {
-    if (op.getNumResults() != 1 ||
-        !getElementTypeOrSelf(op.getResult(0).getType()).isInteger(1) ||
-        isa<arith::AndIOp, arith::CmpFOp, BroadcastOp>(op))
-      continue;
-    std::optional<IndexLimit> limit = matchIndexLimit(op.getResult(0));
-    bool isScalar = limit && limit->first == last.getInductionVar() &&
-                    last.isDefinedOutsideOfLoop(limit->end);
-    if (!isScalar && !endOfRows(op.getResult(0)))
-      return {};
-    limits.push_back(op.getResult(0));
-  }
-  return limits;
-}
-
-/// The loop that takes steps of the last one, where some may be whole for a
-/// warpgroup; else null.
-scf::ForOp RoleKernel::loopOfWhole() {
-  size_t n = plan.loops.size();
-  return n > 1 && hasIdleSteps() && !columnLimits().empty() ? plan.loops[n - 2]
-                                                            : scf::ForOp();
-}
-
 /// The first column that not all of the warpgroup's rows see.
 Value RoleKernel::wholeEnd(IRMapping &mapping) {
   Value end;
-  for (Value limit : columnLimits()) {
+  for (Value limit : schedule.columnLimits()) {
     Value bound;
-    if (std::optional<AheadLimit> ahead = endOfRows(limit))
+    if (std::optional<AheadLimit> ahead = schedule.endOfRows(limit))
       bound = pastAhead(
           *ahead, add(scalar(ahead->rows.getStart(), mapping), warpgroupRow()),
           mapping);
@@ -361,11 +209,11 @@ Value RoleKernel::wholeEnd(IRMapping &mapping) {
 /// product depends on both loops test.
 void RoleKernel::claimWhole(scf::ForOp loop, Value index,
                             const IRMapping &mapping) {
-  if (loop != loopOfWhole())
+  if (loop != schedule.loopOfWhole())
     return;
   scf::ForOp last = plan.loops.back();
-  SmallVector<Value> limits = columnLimits();
-  SmallVector<Value> presence(lagged[last].getPresence());
+  SmallVector<Value> limits = schedule.columnLimits();
+  SmallVector<Value> presence(schedule.lagged[last].getPresence());
   llvm::erase_if(presence,
                  [&](Value p) { return !llvm::is_contained(limits, p); });
   IRMapping local = mapping;
@@ -393,7 +241,7 @@ void RoleKernel::emitIdleSteps(const TileSteps &steps, const IRMapping &mapping,
   auto release = [&](bool isLate) {
     for (size_t i = 0; i < copies.size(); ++i)
       if ((i == late) == isLate) {
-        if (!comesWithTurn(source, i, /*inFirst=*/false))
+        if (!schedule.comesWithTurn(source, i, /*inFirst=*/false))
           WaitOp::create(b, loc, streamed[i].full, at.stage, at.parity);
         ArriveOp::create(b, loc, streamed[i].empty, at.stage, true);
       }
@@ -401,13 +249,14 @@ void RoleKernel::emitIdleSteps(const TileSteps &steps, const IRMapping &mapping,
   SmallVector<StepTile> tiles;
   for (auto [i, copy] : llvm::enumerate(copies))
     tiles.push_back({&copy, &streamed[i], {&copy}, local});
-  IdleOp::create(b, loc, presenceOf(lagged[source].getPresence(), local));
+  IdleOp::create(b, loc,
+                 presenceOf(schedule.lagged[source].getPresence(), local));
   clearTiles(tiles, at, /*inFirst=*/false, /*isBeforeTurn=*/true);
   awaitTurn();
   release(false);
   passTurn();
   release(true);
-  Cursor next = advance(at, stages);
+  Cursor next = advance(at, schedule.stages);
   scf::YieldOp::create(b, loc, ValueRange{next.stage, next.parity});
   at = {loop.getResult(0), loop.getResult(1)};
 }

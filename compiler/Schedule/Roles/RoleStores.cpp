@@ -13,49 +13,17 @@ static int64_t columnsOf(BulkStore &store) {
   return layoutOf(store.store.getValue().getType()).getAxes()[1].getSize();
 }
 
-bool RoleKernel::findHost() {
-  auto crosses = [&](BulkCopy &copy) {
-    return llvm::any_of(firstCrossings(), [&](const RoleCrossing &crossing) {
-      return copy.copy.getBuffer() == crossing.resident;
-    });
-  };
-  auto fits = [&](BulkStore &store, BufferType slot) -> bool {
-    auto type = cast<RankedTensorType>(store.store.getValue().getType());
-    return BufferType::get(b.getContext(), slot.getRowAxis(), slot.getColAxis(),
-                           warpgroupRows, columnsOf(store),
-                           type.getElementType(), /*swizzle=*/7, /*stages=*/1,
-                           store.box.back()) == slot;
-  };
-  // The registers of other kernels do not suffice for places that change.
-  if (!crossingsAreLate || lastOutside || plan.stores.empty() ||
-      llvm::any_of(plan.stores,
-                   [](const BulkStore &store) { return store.hasLanes(); }))
-    return false;
-  for (size_t i = 0; i < plan.resident.size(); ++i) {
-    BulkCopy &copy = plan.resident[i];
-    bool isOwn = copy.isPerWarpgroup && !copy.hasOwnColumns && !crosses(copy);
-    if (!isOwn || !llvm::all_of(plan.stores, [&](BulkStore &store) {
-          return fits(store, slotType(copy));
-        }))
-      continue;
-    host = i;
-    storeParts = 1;
-    return true;
-  }
-  return false;
-}
-
 /// Behind the last bulk store of a tile: one thread awaits that it has been
 /// read.
 void RoleKernel::releaseHost(Cursor tile) {
-  if (!host)
+  if (!schedule.host)
     return;
   Value leads = WarpgroupLeaderOp::create(b, loc, b.getI1Type());
   auto branch = scf::IfOp::create(b, loc, TypeRange(), leads, false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   TmaDrainOp::create(b, loc, /*written=*/false, 0);
-  ArriveOp::create(b, loc, resident[*host].empty, tile.stage, false);
+  ArriveOp::create(b, loc, resident[*schedule.host].empty, tile.stage, false);
 }
 
 /// All warps of a warpgroup meet.
@@ -65,48 +33,21 @@ void RoleKernel::meetInWarpgroup() {
                          threadsPerWarpgroup, false);
 }
 
-int64_t RoleKernel::chooseStoreParts(int64_t bytes) {
-  for (storeParts = 1;; storeParts *= 2) {
-    int64_t taken = 0;
-    for (BulkStore &store : plan.stores) {
-      if (columnsOf(store) % (storeParts * store.box.back()) != 0) {
-        leaveStores();
-        return 0;
-      }
-      taken += storeSlots(store) * storeType(store).getBytes();
-    }
-    if (taken <= bytes || plan.stores.empty())
-      return taken;
-  }
-}
-
-BufferType RoleKernel::storeType(BulkStore &store) {
-  auto type = cast<RankedTensorType>(store.store.getValue().getType());
-  return BufferType::get(
-      b.getContext(), plan.rowAxis, store.colAxis, warpgroupRows,
-      storeParts == 1 ? columnsOf(store) : store.box.back(),
-      type.getElementType(), /*swizzle=*/7, /*stages=*/1, store.box.back());
-}
-
-int64_t RoleKernel::storeSlots(BulkStore &store) {
-  return plan.warpgroups * columnsOf(store) /
-         (storeParts * storeType(store).getCols());
-}
-
 /// A buffer is free once the bulk store before has read it; all threads have
 /// written it, and their writes are visible to bulk copies, before the next.
 /// Where a tile is staged in parts each part has the next buffer of a ring, and
 /// is computed before that is free.
 LogicalResult RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
-  BufferType type = storeType(store);
-  int64_t ring = storeSlots(store) / plan.warpgroups;
+  BufferType type = schedule.storeType(store);
+  int64_t ring = schedule.storeSlots(store) / plan.warpgroups;
   // Stores of one output follow each other; those of others are not counted.
   int64_t pending = plan.stores.size() == 1 ? ring - 1 : 0;
   SmallVector<Value> slots;
   for (int64_t i = 0; i < ring; ++i) {
-    Value buffer = host ? resident[*host].buffer : staging.lookup(store.store);
+    Value buffer = schedule.host ? resident[*schedule.host].buffer
+                                 : staging.lookup(store.store);
     Value number = warpgroup;
-    if (host)
+    if (schedule.host)
       number = add(mul(hostAt.stage, i32(plan.warpgroups)), warpgroup);
     else if (ring > 1)
       number = add(arith::MulIOp::create(b, loc, warpgroup, i32(ring)), i32(i));
@@ -120,7 +61,7 @@ LogicalResult RoleKernel::emitBulkStore(BulkStore &store, IRMapping &mapping) {
   Location clipped = tile::withExtents(store.store.getLoc(), store.extents);
   Value leads = WarpgroupLeaderOp::create(b, loc, b.getI1Type());
   Value value = store.store.getValue();
-  bool isWhole = storeParts == 1;
+  bool isWhole = schedule.storeParts == 1;
   int64_t parts = columnsOf(store) / type.getCols();
   for (int64_t part = 0; part < parts; ++part) {
     int64_t first = part * type.getCols();

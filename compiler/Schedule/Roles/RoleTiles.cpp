@@ -260,8 +260,9 @@ RoleKernel::Cursor RoleKernel::postEveryNth(Cursor mail) {
 RoleKernel::TileOrder RoleKernel::planOrderOfSegments() {
   constexpr int64_t rowsBesideSums = 4, rowsOtherwise = 8;
   Value rows = div(tiles, tilesInRow);
-  return {rows, least(rows, i32(firstAdds().empty() ? rowsOtherwise
-                                                    : rowsBesideSums))};
+  return {rows,
+          least(rows, i32(schedule.firstAdds().empty() ? rowsOtherwise
+                                                       : rowsBesideSums))};
 }
 
 /// Rows of tiles are the places along all axes but the fastest, or that of
@@ -298,7 +299,7 @@ RoleKernel::TileOrder RoleKernel::planOrder() {
     // Each tile has its own.
     if (copy.isRead)
       continue;
-    stepBytes += stageBytes(copy);
+    stepBytes += schedule.stageBytes(copy);
     keys = copy.copy.getBuffer().getType().getRows();
   }
   Value some = most(steps, i32(1));
@@ -400,8 +401,9 @@ RoleKernel::Cursor RoleKernel::postOnDemand(Cursor mail) {
 /// The role that tells the others which tiles are the thread block's, one ahead
 /// of them: dividing their numbers takes as long as some copies.
 void RoleKernel::emitOrder() {
-  auto role = RoleOp::create(b, loc, "order", 0, 1, copyRegisters(), true,
-                             /*firstWarp=*/1, /*warps=*/1);
+  auto role =
+      RoleOp::create(b, loc, "order", 0, 1, schedule.copyRegisters(), true,
+                     /*firstWarp=*/1, /*warps=*/1);
   Block &block = role.getBody().emplaceBlock();
   block.addArgument(b.getI32Type(), loc);
   OpBuilder::InsertionGuard guard(b);
@@ -474,7 +476,7 @@ void RoleKernel::allocateMail() {
     mailboxes.push_back(MailboxOp::create(
         b, loc, MailboxType::get(b.getContext(), mailStages())));
   mailFull = addBarrier(1, mailStages());
-  int64_t single = 1 + (crossingsAreLate ? plan.warpgroups : 0);
+  int64_t single = 1 + (schedule.crossingsAreLate ? plan.warpgroups : 0);
   mailEmpty =
       addBarrier(warpsPerGroup * plan.warpgroups + single, mailStages());
 }

@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace selvedge::sm;
 
 Value RoleKernel::loadSpread(LoadOp load, IRMapping &mapping, Value exists) {
-  Type type = spreadType(convert(load.getType()));
+  Type type = spreadType(typeOfWarpgroup(load.getType()));
   if (!type || getElementTypeOrSelf(type).getIntOrFloatBitWidth() != 32)
     return {};
   auto retype = [&](Type from) {
@@ -57,7 +57,7 @@ static bool isCompared(LoadOp load) {
 /// that does not exist is one of its own step.
 SmallVector<LoadOp> RoleKernel::vectorsAhead(scf::ForOp loop) {
   SmallVector<LoadOp> result;
-  if (!crossingsAreLate)
+  if (!schedule.crossingsAreLate)
     return result;
   scf::IfOp branch = wholeBranchOf(loop);
   Block *step = branch ? branch.thenBlock() : loop.getBody();
@@ -66,7 +66,7 @@ SmallVector<LoadOp> RoleKernel::vectorsAhead(scf::ForOp loop) {
       return llvm::is_contained(loop.getRegionIterArgs(), operand);
     });
     if (load.getPresence().empty() && isOfIndices && !isCompared(load) &&
-        spreadType(convert(load.getType())))
+        spreadType(typeOfWarpgroup(load.getType())))
       result.push_back(load);
   }
   return result;
@@ -107,8 +107,9 @@ SmallVector<Value> RoleKernel::firstVectors(ArrayRef<LoadOp> loads,
     return {};
   if (Value isWhole = isWholeAt(loop, from, mapping))
     return vectorsAt(loads, from, mapping, isWhole);
-  SmallVector<Type> types = llvm::map_to_vector(
-      loads, [&](LoadOp load) { return spreadType(convert(load.getType())); });
+  SmallVector<Type> types = llvm::map_to_vector(loads, [&](LoadOp load) {
+    return spreadType(typeOfWarpgroup(load.getType()));
+  });
   Value runs =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, from, to);
   auto branch = scf::IfOp::create(b, loc, types, runs, true);
@@ -142,8 +143,9 @@ SmallVector<Value> RoleKernel::nextVectors(ArrayRef<LoadOp> loads,
 }
 
 bool RoleKernel::useSpread(Value vector, Value spread, IRMapping &mapping) {
-  auto moved = RelayoutOp::create(b, vector.getLoc(), convert(vector.getType()),
-                                  spread, /*scratch=*/Value());
+  auto moved =
+      RelayoutOp::create(b, vector.getLoc(), typeOfWarpgroup(vector.getType()),
+                         spread, /*scratch=*/Value());
   if (!moved.findMove()) {
     moved.erase();
     return false;

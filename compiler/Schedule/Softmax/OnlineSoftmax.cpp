@@ -6,10 +6,14 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 
+#include <limits>
+
 namespace selvedge::schedule {
 
 using namespace mlir;
 using namespace selvedge::sm;
+
+static constexpr float infinity = std::numeric_limits<float>::infinity();
 
 bool isSplat(Value value, double expected) {
   FloatAttr number;
@@ -197,6 +201,22 @@ private:
 
 std::optional<OnlineSoftmax> findOnlineSoftmax(scf::ForOp loop) {
   return Finder(loop).run();
+}
+
+Scores scoresOf(const OnlineSoftmax &step, scf::ForOp loop) {
+  Scores scores{{}, {}, step.scores};
+  if (auto select = scores.rest.getDefiningOp<arith::SelectOp>())
+    if (isSplat(select.getFalseValue(), -infinity)) {
+      scores.condition = select.getCondition();
+      scores.rest = select.getTrueValue();
+    }
+  if (auto scaled = scores.rest.getDefiningOp<arith::MulFOp>())
+    if (auto by = scaled.getRhs().getDefiningOp<SplatOp>();
+        by && loop.isDefinedOutsideOfLoop(by.getValue())) {
+      scores.factor = by.getValue();
+      scores.rest = scaled.getLhs();
+    }
+  return scores;
 }
 
 } // namespace selvedge::schedule

@@ -49,6 +49,14 @@ struct OnlineSoftmax {
   }
 };
 
+/// What a step's scores are made of: `condition ? rest * factor : -inf`.
+struct Scores {
+  /// Null where there is none.
+  mlir::Value condition, factor;
+  mlir::Value rest;
+};
+Scores scoresOf(const OnlineSoftmax &step, mlir::scf::ForOp loop);
+
 /// Whether all lanes hold one constant.
 bool isSplat(mlir::Value value, double expected);
 
