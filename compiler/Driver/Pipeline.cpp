@@ -175,7 +175,7 @@ private:
   }
 
   void addRoles(OpPassManager &pm, const ChosenPlans &plans) {
-    schedule::SmWarpRolesOptions options;
+    schedule::SmScheduleRolesOptions options;
     if (plans.rings())
       options.slots = plans.rings();
     options.drop = !plans.choice.bulk;
@@ -186,7 +186,8 @@ private:
     addVerified(
         pm,
         [&](OpPassManager &roles) {
-          roles.addPass(schedule::createSmWarpRoles(options));
+          roles.addPass(schedule::createSmScheduleRoles(options));
+          roles.addPass(schedule::createSmWarpRoles({options.slots}));
         },
         verify::createVerifySmOrder);
     pm.addPass(

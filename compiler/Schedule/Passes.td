@@ -303,31 +303,23 @@ def SmMaskWide : Pass<"sm-mask-wide", "::selvedge::sm::KernelOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::selvedge::sm::SmDialect"];
 }
 
-def SmWarpRoles : Pass<"sm-warp-roles", "::mlir::ModuleOp"> {
-  let summary = "Let one thread copy in bulk while warpgroups multiply (form roles)";
+def SmScheduleRoles : Pass<"sm-schedule-roles", "::mlir::ModuleOp"> {
+  let summary = "Decide how warps with roles are to execute kernels of form seq";
   let description = [{
-    For kernels whose copies a TMA descriptor can describe and whose products have 64 rows per warpgroup. Copies move to a role of one thread; the tiles of loops travel through
-    rings of two to four slots, as shared memory allows (five where warpgroups leave steps out), each guarded by a full and an empty mbarrier. The other role executes everything else on 64 rows per warpgroup, with `wgmma` for
-    products, and releases a slot after the last product that reads it is complete. Reductions and products keep their presence, and slots say what they hold.
-    Predicates that are bounds of the tensor are left to the descriptor, which reads zeros beyond them; rows that others
-    remove are cleared before they are read (`sm.clear`). A product whose operand is computed from another product of its step lags one step behind, beside the products of the next; warpgroups start their
-    products in turn (named barriers), so that one computes while another multiplies. In such loops an online softmax speculates that its maximum stays: weights are taken against the maximum of the steps
-    before, and a warp in which the sum of a thread's weights grows past a limit takes the exact step. With such a softmax the steps of a tile go from the last keys to the first: masked ones meet its first step, which does not speculate, and no
-    other has rows to clear. The masked loops on either side of a window and the one between become one loop, which masks scores in a branch (`sm.whole` says in the other arm that none is absent). Where a mask lets the rows of warpgroups end at different steps, these go forwards, and a warpgroup is idle in those after its own (`sm.idle`): it passes its turn and releases their tiles.
-    Where the loops' bounds are the same for all thread blocks the launch becomes persistent. Loops that only
-    add products up become one loop, whose products stay in flight beside those of the next step (`sm.wgmma_retire`), and neighbouring tiles share operands. Results leave
-    through shared memory by TMA where their rows are whole words of 16 bytes, else thread by thread: a branch decides where the extent is known at run time only. Beside products that cross warpgroups they take the slots of an operand of which each warpgroup reads its own part, if the next tile's operands then fit. Where they do not fit as a
-    whole they leave in parts, and what is computed from accumulators is computed part by part. The variant is renamed to `bulk`. Rows that are pairs of indices are copied in pieces (`#sm.pairs`). What a step
-    loads along rows and columns, a bias for one, comes through a ring, too, and lanes read it (`sm.read`): where it ends with the tensor alone, and two slots fit. So do vectors along columns that a step loads of sums of the op, the rows' normalizers for one. Where steps multiply what they stage,
+    For kernels whose copies a TMA descriptor can describe and whose products have 64 rows per warpgroup. The decisions are an attribute of the kernel, `#sm.roles`, which says what each of them means; `sm-warp-roles` emits them.
+
+    A product whose operand is computed from another product of its step lags one step behind, beside the products of the next; warpgroups start their products in turn (named barriers), so that one computes while another multiplies. In such loops an online
+    softmax speculates that its maximum stays. With such a softmax the steps of a tile go from the last keys to the first: masked ones meet its first step, which does not speculate, and no other has rows to clear. The masked loops on either side of a window and the one between become
+    one loop, which masks scores in a branch. Where a mask lets the rows of warpgroups end at different steps, these go forwards, and a warpgroup is idle in those after its own. Loops that only add products up become one loop, whose products stay in flight beside those of the next step.
+
+    The tiles of loops travel through rings of two to four slots, as shared memory allows (five where warpgroups leave steps out). Results leave in bulk, in parts where they do not fit as a whole; beside products that cross warpgroups they take the slots of an operand of which each warpgroup reads its own part, if the next tile's operands then fit.
+
+    The kernel is changed where that helps. What a step loads along rows and columns, a bias for one, comes through a ring, too, and lanes read it (`sm.read`): where it ends with the tensor alone, and two slots fit. So do vectors along columns that a step loads of sums of the op, the rows' normalizers for one. Where steps multiply what they stage,
     masked loops on either side of one of whole steps become one loop with it: a branch has what masked steps compute, and what whole ones do. Products that lag and vectors of the next step then go on where the masks end. Other kernels stay as they are, and so do those of which some operation
     has no place in the form: their location says why (`strict`: an error).
 
-    Before: `scf.for %j { sm.copy %K[...] to %buf; %s = sm.mma %q, %buf ... }`
-    After:
-    ```mlir
-    sm.role "copy" ... single { scf.for %j { sm.wait %empty; sm.expect %full; sm.tma_load %K[...] to %slot signal %full } }
-    sm.role "products" ... { scf.for %j { sm.wait %full; %s = sm.wgmma %q, %slot ...; sm.wgmma_wait 0, %s; sm.arrive %empty } }
-    ```
+    Before: `sm.kernel @main args [...] warps 8 { scf.for %j { sm.copy %K[...] to %buf; %s = sm.mma %q, %buf ... } }`
+    After: `sm.kernel @main args [...] warps 8 schedule <overlap = lagged, order = backward, slots = 2, tileSlots = 2, storeParts = 1, speculates = true, pipelined = true, inTurn = true> { ... }`
   }];
   let options = [Option<"report", "report", "bool", "false", "Say why a kernel stays as it is">,
                  Option<"strict", "strict", "bool", "false", "Fail where a kernel with a plan for roles cannot have them">,
@@ -336,6 +328,29 @@ def SmWarpRoles : Pass<"sm-warp-roles", "::mlir::ModuleOp"> {
                  ListOption<"apart", "apart", "std::string", "Kernels whose masked loops and the one between stay apart, named the same way">,
                  Option<"slots", "slots", "int64_t", "4", "Most slots of a ring">,
                  Option<"drop", "drop", "bool", "false", "Leave out variants that warpgroups would execute: the last one serves all tensors">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::selvedge::sm::SmDialect"];
+}
+
+def SmWarpRoles : Pass<"sm-warp-roles", "::mlir::ModuleOp"> {
+  let summary = "Let one thread copy in bulk while warpgroups multiply (form roles)";
+  let description = [{
+    Emits what the kernel's `schedule` says (`sm-schedule-roles`); kernels without one stay as they are. Copies move to a role of one thread; the tiles of loops travel through rings, each guarded by a full and an empty mbarrier. The other role executes everything else on 64 rows per warpgroup, with `wgmma` for
+    products, and releases a slot after the last product that reads it is complete. Reductions and products keep their presence, and slots say what they hold.
+    Predicates that are bounds of the tensor are left to the descriptor, which reads zeros beyond them; rows that others
+    remove are cleared before they are read (`sm.clear`). Where a softmax speculates, weights are taken against the maximum of the steps
+    before, and a warp in which the sum of a thread's weights grows past a limit takes the exact step. Joined loops mask scores in a branch (`sm.whole` says in the other arm that none is absent); in steps that a warpgroup leaves out (`sm.idle`) it passes its turn and releases their tiles.
+    Where the loops' bounds are the same for all thread blocks the launch becomes persistent, and neighbouring tiles share operands where steps bring all of them. Results leave
+    through shared memory by TMA where their rows are whole words of 16 bytes, else thread by thread: a branch decides where the extent is known at run time only. Where they leave in parts, what is computed from accumulators is computed part by part. The variant is renamed to `bulk`. Rows that are pairs of indices are copied in pieces (`#sm.pairs`). A schedule that
+    the kernel does not allow is an error.
+
+    Before: `scf.for %j { sm.copy %K[...] to %buf; %s = sm.mma %q, %buf ... }`
+    After:
+    ```mlir
+    sm.role "copy" ... single { scf.for %j { sm.wait %empty; sm.expect %full; sm.tma_load %K[...] to %slot signal %full } }
+    sm.role "products" ... { scf.for %j { sm.wait %full; %s = sm.wgmma %q, %slot ...; sm.wgmma_wait 0, %s; sm.arrive %empty } }
+    ```
+  }];
+  let options = [Option<"slots", "slots", "int64_t", "4", "Most slots of a ring that the schedule could have had, for explanations">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::selvedge::sm::SmDialect"];
 }
 

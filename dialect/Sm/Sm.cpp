@@ -80,6 +80,27 @@ int64_t AxisLayoutAttr::getSize() const {
   return last + 1;
 }
 
+LogicalResult
+RoleScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                         Overlap overlap, StepOrder order, int64_t slots,
+                         int64_t tileSlots, int64_t storeParts, int64_t host,
+                         bool speculates, bool joined, bool pipelined,
+                         bool inTurn, bool late) {
+  if (slots < 2 || tileSlots < 1 || tileSlots > 2 || storeParts < 0)
+    return emitError() << "expects at least 2 slots, 1 or 2 tileSlots and no "
+                          "storeParts below 0, found "
+                       << slots << ", " << tileSlots << " and " << storeParts;
+  if ((speculates || pipelined) && overlap != Overlap::Lagged)
+    return emitError() << "expects overlap = lagged where it speculates or is "
+                          "pipelined, found "
+                       << stringifyOverlap(overlap);
+  if ((order != StepOrder::Forward || joined) && !speculates)
+    return emitError() << "expects to speculate where steps are not forward or "
+                          "loops are joined, found order = "
+                       << stringifyStepOrder(order);
+  return success();
+}
+
 LogicalResult BufferType::verify(function_ref<InFlightDiagnostic()> emitError,
                                  StringAttr rowAxis, StringAttr colAxis,
                                  int64_t rows, int64_t cols, Type elementType,
@@ -747,8 +768,10 @@ LogicalResult ReadOp::verify() {
       held.size() == read.size() && llvm::all_of(held, [&](const auto &axis) {
         return llvm::is_contained(read, axis);
       });
+  // In form seq the copy to the buffer says it.
   auto slot = getBuffer().getDefiningOp<SlotOp>();
-  if (buffer.getLead() && (!slot || slot.getIndices().empty()))
+  if (buffer.getLead() && !getBuffer().getDefiningOp<AllocOp>() &&
+      (!slot || slot.getIndices().empty()))
     return emitOpError("expects a vector with a lead to say what it holds");
   if (buffer.getStages() != 1 || !hasSame ||
       buffer.getElementType() != getElementTypeOrSelf(getType()))

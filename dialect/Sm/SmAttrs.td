@@ -55,6 +55,36 @@ def Sm_LayoutAttr : Sm_Attr<"Layout", "layout"> {
   }];
 }
 
+def Sm_RoleScheduleAttr : Sm_Attr<"RoleSchedule", "roles"> {
+  let summary = "how warps with roles are to execute a kernel of form seq";
+  let description = [{
+    `sm-schedule-roles` decides it, `sm-warp-roles` emits what it says. It may be edited between the two: what is emitted is proved as always, and a schedule that the kernel does not allow is an error.
+
+    - `overlap`: `apart`, a step's products are awaited in the step; `lagged`, a product whose operand is computed from another one runs beside the products of the next step; `in_flight`, all loops are one, whose products stay in flight.
+    - `order`: steps `forward`; `backward`, those that are masked come first; or forwards where a warpgroup is `idle` in steps of which its rows see nothing.
+    - `slots` of the rings of loops, `tileSlots` of those of a tile's operands: 2 let the next tile's arrive during this one.
+    - `storeParts`: results leave in bulk, in so many parts; 0, lanes store them. `host` is the operand of a tile in whose slots they are staged, the first one 0, without it they have slots of their own.
+    - `speculates`: weights of an online softmax are taken against the maximum of the steps before.
+    - `joined`: masked steps and those between are one loop.
+    - `pipelined`: a tile's last product runs beside the first ones of the next tile.
+    - `inTurn`: warpgroups multiply in turn.
+    - `late`: a step multiplies across warpgroups what the one before staged, and warps of their own send the results.
+
+    Constraints:
+    - (C1) there are at least 2 `slots`, 1 or 2 `tileSlots`, no `storeParts` below 0.
+    - (C2) with `speculates` or `pipelined` products are `lagged`.
+    - (C3) steps in another order than `forward`, and loops that are `joined`, speculate.
+
+    Example: `#sm.roles<overlap = lagged, order = backward, slots = 2, tileSlots = 2, storeParts = 1, speculates = true, pipelined = true, inTurn = true>`.
+  }];
+  let parameters = (ins EnumParameter<Sm_OverlapEnum>:$overlap, EnumParameter<Sm_StepOrderEnum>:$order, "int64_t":$slots, "int64_t":$tileSlots,
+                        "int64_t":$storeParts, DefaultValuedParameter<"int64_t", "-1">:$host, DefaultValuedParameter<"bool", "false">:$speculates,
+                        DefaultValuedParameter<"bool", "false">:$joined, DefaultValuedParameter<"bool", "false">:$pipelined,
+                        DefaultValuedParameter<"bool", "false">:$inTurn, DefaultValuedParameter<"bool", "false">:$late);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Sm_BufferType : TypeDef<Sm_Dialect, "Buffer"> {
   let mnemonic = "buffer";
   let summary = "a two-dimensional tile in shared memory, or a ring of them";

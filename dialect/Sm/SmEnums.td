@@ -18,4 +18,16 @@ def Sm_PieceEnum : I32EnumAttr<"Piece", "which of the rows that are pairs a box 
   let genSpecializedAttr = 0;
 }
 
+def Sm_OverlapEnum : I32EnumAttr<"Overlap", "how products of the steps of a tile follow each other", [
+  I32EnumAttrCase<"Apart", 0, "apart">, I32EnumAttrCase<"Lagged", 1, "lagged">, I32EnumAttrCase<"InFlight", 2, "in_flight">]> {
+  let cppNamespace = "::selvedge::sm";
+  let genSpecializedAttr = 0;
+}
+
+def Sm_StepOrderEnum : I32EnumAttr<"StepOrder", "in which order a tile takes its steps", [
+  I32EnumAttrCase<"Forward", 0, "forward">, I32EnumAttrCase<"Backward", 1, "backward">, I32EnumAttrCase<"Idle", 2, "idle">]> {
+  let cppNamespace = "::selvedge::sm";
+  let genSpecializedAttr = 0;
+}
+
 #endif

@@ -20,11 +20,12 @@ def Sm_KernelOp : Sm_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock]> {
   let summary = "a kernel, executed by every thread block of a launch";
   let description = [{
     Block arguments are the values named by `args` in order, except that a tensor is one argument of type `!tile.tensor` here, where `args` lists it as
-    #sm.pointer; its strides are implied until the form `lanes`. `warps` is the number of warps of a thread block, `of` the kernel of a program that it was lowered from.
+    #sm.pointer; its strides are implied until the form `lanes`. `warps` is the number of warps of a thread block, `of` the kernel of a program that it was lowered from, `schedule` how warps with roles are to execute it.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$args, I64Attr:$warps, OptionalAttr<Tile_SourceAttr>:$source);
+  let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$args, I64Attr:$warps, OptionalAttr<Tile_SourceAttr>:$source,
+                       OptionalAttr<Sm_RoleScheduleAttr>:$schedule);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `args` $args `warps` $warps (`of` $source^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name `args` $args `warps` $warps (`of` $source^)? (`schedule` $schedule^)? attr-dict-with-keyword $body";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// Name of the tensor that an argument is, or whose map it is.

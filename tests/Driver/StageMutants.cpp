@@ -36,6 +36,7 @@ constexpr Stage stages[] = {
     {"blocks", "tile-bind-blocks"},
     {"bound", "cse", "tile-uniform-indices", "tile-to-sm"},
     {"seq", "strip-discardable-attributes", "tile-to-sm"},
+    {"schedule", "sm-schedule-roles"},
     {"roles", "sm-warp-roles"},
     {"async", "cse", "sm-reduce-scratch"},
 };

@@ -131,7 +131,8 @@ inline constexpr llvm::StringLiteral rolesPipeline =
     "tile-loop-parts,tile-expand-softmax,cse,tile-split-variants{arch=sm_90a},"
     "tile-interior-parts,tile-bind-blocks{arch=sm_90a},"
     "tile-simplify-presence,canonicalize,cse,tile-to-sm,canonicalize,cse,"
-    "sm-warp-roles,sm.kernel(sm-single-steps,sm-async-copies,sm-reduce-scratch)"
+    "sm-schedule-roles,sm-warp-roles,sm.kernel(sm-single-steps,sm-async-copies,"
+    "sm-reduce-scratch)"
     ",cse";
 
 /// Form async from safe tiles, with versions for rows of some length.

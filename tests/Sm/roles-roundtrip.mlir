@@ -16,7 +16,7 @@
 // CHECK: sm.stage_fragment
 // RUN: selvedge-opt %S/SM90/flash_causal_d128.mlir | selvedge-opt -mlir-print-op-generic | selvedge-opt | FileCheck %s --check-prefix=NEXT
 // NEXT: sm.next_tile %
-// RUN: selvedge compile %templates/flash_fwd.tile --set D=64 --set causal=true --arch sm_90a --emit sm:seq -o - | selvedge-opt --sm-warp-roles | selvedge-opt -mlir-print-op-generic | selvedge-opt | FileCheck %s --check-prefix=CLAIMS
+// RUN: selvedge compile %templates/flash_fwd.tile --set D=64 --set causal=true --arch sm_90a --emit sm:seq -o - | selvedge-opt --sm-schedule-roles --sm-warp-roles | selvedge-opt -mlir-print-op-generic | selvedge-opt | FileCheck %s --check-prefix=CLAIMS
 // CLAIMS: sm.whole where(
 // CLAIMS: sm.in_order %
 // CLAIMS: sm.idle where(

@@ -30,7 +30,7 @@ def without_bounds(text):
 def pipeline(arch, parts=True):
     passes = ["tile.program(tile-clamp-weights)", "cse", "tile.program(tile-exact-compares)", "cse", "tile.program(tile-obligations)", "cse", "tile-loop-parts" if parts else "",
               "tile-expand-softmax", "cse", f"tile-split-variants{{arch={arch}}}", f"tile-row-classes{{arch={arch}}}", "tile-interior-parts" if parts else "", f"tile-bind-blocks{{arch={arch}}}",
-              "tile-simplify-presence", "canonicalize", "cse", "tile-to-sm", "canonicalize", "cse", "sm-warp-roles" if arch == "sm_90a" else "",
+              "tile-simplify-presence", "canonicalize", "cse", "tile-to-sm", "canonicalize", "cse", "sm-schedule-roles,sm-warp-roles" if arch == "sm_90a" else "",
               "sm.kernel(sm-long-tiles-first,sm-lazy-softmax,sm-async-copies,sm-reduce-scratch)", "cse", "sm.kernel(sm-drop-presence,sm-keep-infinity)", "sm-roles-to-lanes", "sm-to-lanes", "canonicalize", "cse", f"emit-ptx{{arch={arch}}}"]
     return "builtin.module(" + ",".join(filter(None, passes)) + ")"
 

@@ -36,7 +36,7 @@ FailureOr<sm::KernelOp> KernelLowering::run(OpBuilder &module, StringRef name) {
         sm::ScalarArgAttr::get(ctx, program.getScalarArg(i).getName()));
   target = sm::KernelOp::create(module, source.getLoc(), name,
                                 builder.getArrayAttr(args), *source.getWarps(),
-                                source.getSource());
+                                source.getSource(), /*schedule=*/{});
   Block &body = target.getBody().emplaceBlock();
   builder.setInsertionPointToStart(&body);
   for (unsigned i = 0; i < args.size(); ++i) {

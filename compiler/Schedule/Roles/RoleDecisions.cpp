@@ -56,16 +56,16 @@ std::string RoleKernel::orderWords() {
 
 /// How the steps of a tile follow each other.
 tile::Decision RoleKernel::stepDecision() const {
-  switch (schedule.form) {
-  case RoleSchedule::Form::Lagged:
+  switch (schedule.overlap) {
+  case Overlap::Lagged:
     return {"overlap", "a product waits for the next step",
             "its operand is computed from another product: beside the next "
             "step's products it costs no time"};
-  case RoleSchedule::Form::Plain:
+  case Overlap::InFlight:
     return {"overlap", "all loops are one, whose products stay in flight",
             "steps only add products of copied tiles to sums: nothing in them "
             "waits for a result"};
-  case RoleSchedule::Form::Separate:
+  case Overlap::Apart:
     return {"overlap", "none",
             "not every loop has exactly one product that waits for another of "
             "its step, and they do not only add products up"};

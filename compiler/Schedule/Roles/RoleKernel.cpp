@@ -52,12 +52,12 @@ void RoleKernel::allocate() {
     guard(resident[i], copy, schedule.host == i ? plan.warpgroups : readers);
   // What the same products read comes and goes together, and vectors with what
   // the first one reads.
-  Ring &first = streamed[schedule.form == RoleSchedule::Form::Plain
-                             ? 0
-                             : schedule.firstRead()];
+  Ring &first =
+      streamed[schedule.overlap == Overlap::InFlight ? 0
+                                                     : schedule.firstRead()];
   auto isGuardedByFirst = [&](const Ring &ring, const BulkCopy &copy) {
     return &ring != &first &&
-           (schedule.form == RoleSchedule::Form::Plain || copy.isVector());
+           (schedule.overlap == Overlap::InFlight || copy.isVector());
   };
   for (auto [ring, copy] : llvm::zip_equal(streamed, steps))
     if (!isGuardedByFirst(ring, copy))
@@ -234,14 +234,11 @@ LogicalResult RoleKernel::emit() {
     name.resize(at);
   target = KernelOp::create(b, loc, name + "_bulk", b.getArrayAttr({}),
                             warpsPerGroup * (plan.warpgroups + 1),
-                            source.getSourceAttr());
+                            source.getSourceAttr(), /*schedule=*/{});
   Block &body = target.getBody().emplaceBlock();
   b.setInsertionPointToStart(&body);
   findCoordinates();
   leaveOutSearched();
-  if (!schedule.isFit)
-    return source.emitError("what its steps load does not fit in shared memory "
-                            "beside what they multiply");
   allocate();
   findDeferred();
   findSections();
@@ -268,7 +265,11 @@ LogicalResult RoleKernel::emit() {
 
 FailureOr<KernelOp> emitRoles(KernelOp kernel, LaunchOp launch,
                               const RolePlan &plan, int64_t maxSlots) {
-  return RoleKernel(kernel, launch, RoleSchedule(kernel, plan, maxSlots)).run();
+  std::string why;
+  RoleSchedule schedule(kernel, plan, maxSlots, kernel.getScheduleAttr(), why);
+  if (!why.empty())
+    return kernel.emitOpError("does not allow its schedule: ") << why;
+  return RoleKernel(kernel, launch, std::move(schedule)).run();
 }
 
 } // namespace selvedge::schedule

@@ -194,7 +194,7 @@ LogicalResult RoleKernel::emitLoops(IRMapping &mapping, Cursor &step,
                                     llvm::function_ref<void()> release) {
   if (schedule.lags())
     return emitLaggedLoops(mapping, step, mail, release);
-  if (schedule.form == RoleSchedule::Form::Plain) {
+  if (schedule.overlap == Overlap::InFlight) {
     if (failed(emitPlainLoops(mapping, step)))
       return failure();
   } else if (plan.nest) {

@@ -23,6 +23,8 @@ constexpr int64_t firstSender = 2;
 /// What of a thread block's shared memory is left to barriers and mailboxes:
 /// those of an attention take up to 300 bytes.
 constexpr int64_t barrierBytes = 512;
+/// Shared memory for tiles.
+constexpr int64_t maxTileBytes = 227 * 1024 - barrierBytes;
 
 /// A type with the layout of one warpgroup.
 mlir::Type typeOfWarpgroup(mlir::Type type);
@@ -49,11 +51,18 @@ bool isOfOuterRows(mlir::Value predicate);
 int64_t columnsOf(const BulkStore &store);
 
 /// Which products lag, how deep rings are, in which order steps come: all that
-/// emission follows. A function of the kernel in form seq and of its plan.
+/// emission follows. A function of the kernel in form seq and of its plan, or
+/// what an attribute of the kernel says instead.
 class RoleSchedule {
 public:
-  /// Rings have at most `maxSlots` slots.
+  /// Decides: rings have at most `maxSlots` slots.
   RoleSchedule(sm::KernelOp source, RolePlan plan, int64_t maxSlots);
+  /// What is `given`; where the kernel does not allow that `why` says so.
+  RoleSchedule(sm::KernelOp source, RolePlan plan, int64_t maxSlots,
+               sm::RoleScheduleAttr given, std::string &why);
+
+  /// The decisions as data.
+  sm::RoleScheduleAttr asAttr() const;
 
   sm::KernelOp source;
   /// What it leaves to lanes, or to the products themselves, is none of its
@@ -64,8 +73,8 @@ public:
 
   /// How the loops run: each by itself, with a lagged product, or as one loop
   /// whose products stay in flight.
-  enum class Form { Separate, Lagged, Plain } form = Form::Separate;
-  bool lags() const { return form == Form::Lagged; }
+  sm::Overlap overlap = sm::Overlap::Apart;
+  bool lags() const { return overlap == sm::Overlap::Lagged; }
   /// Whether a tile may take its steps in any order.
   bool isOrderFree = false;
   /// The last product of resident operands beside those of the loops, if any.
@@ -92,6 +101,7 @@ public:
   std::optional<size_t> host;
   /// How many parts results are staged in.
   int64_t storeParts = 1;
+  sm::StepOrder order = sm::StepOrder::Forward;
 
   // Buffers, in RoleScheduleBuffers.cpp.
   sm::BufferType slotType(const BulkCopy &copy) const;
@@ -130,23 +140,14 @@ public:
   mlir::Value laggedOperand(mlir::scf::ForOp loop) const;
 
   // Steps and turns, in RoleScheduleSteps.cpp.
-  /// Whether a tile's last product runs beside the next tile's first ones: the
-  /// next tile's operands must be there beside this one's. A single warpgroup
-  /// with no slots to spare waits for memory at a tile's end either way (heads
-  /// of 256, half of the code; with four slots, heads of 128, it gains 2 %).
-  bool isPipelined() const {
-    return form == Form::Lagged && !lastOutside &&
-           (plan.warpgroups > 1 || stages > 2) &&
-           (plan.resident.empty() || residentStages > 1);
-  }
+  /// Whether a tile's last product runs beside the next tile's first ones.
+  bool isPipelined() const { return pipelines; }
   /// Whether the steps of a tile are taken from the last to the first: those
   /// that are masked come first, where maxima are not speculated on anyway.
-  bool isBackward() const {
-    return isOrderFree && plan.loops.size() > 1 && !hasIdleSteps();
-  }
+  bool isBackward() const { return order == sm::StepOrder::Backward; }
   /// Whether the further steps of a tile are those of one loop, which masks
   /// scores in a branch: two loops with the same masks around one without.
-  bool joinsLoops() const;
+  bool joinsLoops() const { return joins; }
   /// Whether the steps of a loop mask scores in a branch: those of a single
   /// loop, where only memory says where they begin, and each finds out whether
   /// it is cut; and those of which all conditions are the same for all lanes,
@@ -164,9 +165,7 @@ public:
   }
   /// Steps whose columns all lie behind what the rows of a warpgroup may see
   /// are idle: it only releases their tiles.
-  int64_t mostIdleSteps() const;
-  int64_t slotsForIdleSteps() const;
-  bool hasIdleSteps() const;
+  bool hasIdleSteps() const { return order == sm::StepOrder::Idle; }
   /// Whether what the rows of a tile see ends one after the other.
   bool endsByRow() const;
   std::optional<AheadLimit> endOfRows(mlir::Value condition) const;
@@ -178,9 +177,11 @@ public:
   bool comesWithTurn(mlir::scf::ForOp loop, size_t ring, bool inFirst) const;
   /// Warpgroups start their products in turn, so that one computes while the
   /// other multiplies.
-  bool hasTurns() const { return plan.warpgroups > 1; }
-  bool takesTurns() const;
-  bool multipliesInTurn(mlir::scf::ForOp loop) const;
+  bool hasTurns() const { return plan.warpgroups > 1 && (!lags() || inTurn); }
+  bool takesTurns() const { return inTurn; }
+  bool multipliesInTurn(mlir::scf::ForOp loop) const {
+    return inTurn && gainsByTurns(loop);
+  }
 
   /// Registers per thread of the roles: together those that the block was
   /// launched with.
@@ -192,7 +193,21 @@ public:
   }
 
 private:
+  bool joins = false, pipelines = false, inTurn = false;
+
   void findForm();
+  /// What of the kernel's steps and tiles a schedule may say; `canPipeline` of
+  /// the slots that there are.
+  bool canJoin() const;
+  bool canPipeline() const;
+  bool canTakeTurns() const;
+  bool gainsByTurns(mlir::scf::ForOp loop) const;
+  int64_t mostIdleSteps() const;
+  int64_t slotsForIdleSteps() const;
+  void stopSpeculating();
+  std::string follow(sm::RoleScheduleAttr given);
+  /// Bytes of all rings and of the staged results.
+  int64_t bytesTaken() const;
   /// Loops in which one product waits for values computed from the others.
   bool findLaggedProducts();
   bool hasSameProducts(mlir::scf::ForOp loop) const;

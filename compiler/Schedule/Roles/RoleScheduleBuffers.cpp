@@ -7,9 +7,6 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
-/// Shared memory for tiles.
-static constexpr int64_t maxSharedBytes = 227 * 1024 - barrierBytes;
-
 int64_t columnsOf(const BulkStore &store) {
   return layoutOf(StoreOp(store.store).getValue().getType())
       .getAxes()[1]
@@ -42,8 +39,9 @@ bool RoleSchedule::fitsReads() const {
   for (const BulkCopy &copy : steps)
     bytes += stages * stageBytes(copy);
   // A vector is released with what the step's first product reads.
-  return (readsVectors() ? form == Form::Separate : form != Form::Plain) &&
-         bytes + stages * crossedBytes() <= maxSharedBytes;
+  return (readsVectors() ? overlap == Overlap::Apart
+                         : overlap != Overlap::InFlight) &&
+         bytes + stages * crossedBytes() <= maxTileBytes;
 }
 
 int64_t RoleSchedule::stageBytes(const BulkCopy &copy) const {
@@ -204,6 +202,18 @@ int64_t RoleSchedule::addBytes() const {
   return bytes;
 }
 
+int64_t RoleSchedule::bytesTaken() const {
+  int64_t bytes = addBytes() + stages * crossedBytes();
+  for (const BulkCopy &copy : plan.resident)
+    bytes += residentStages * stageBytes(copy);
+  for (const BulkCopy &copy : firstCopies())
+    bytes += stages * stageBytes(copy);
+  for (const BulkStore &store : plan.stores)
+    if (!host)
+      bytes += storeSlots(store) * storeType(store).getBytes();
+  return bytes;
+}
+
 void RoleSchedule::chooseSlots() {
   int64_t tileBytes = 0, stepBytes = 0;
   for (const BulkCopy &copy : plan.resident)
@@ -215,14 +225,14 @@ void RoleSchedule::chooseSlots() {
   // arrive during this one. Where steps bring all operands they come first.
   int64_t wanted = plan.resident.empty() ? maxSlots : stages;
   int64_t storeBytes =
-      addBytes() + chooseStoreParts(maxSharedBytes - tileBytes - addBytes() -
+      addBytes() + chooseStoreParts(maxTileBytes - tileBytes - addBytes() -
                                     wanted * stepBytes);
   int64_t taken = tileBytes + stages * stepBytes + storeBytes;
-  if (taken + tileBytes <= maxSharedBytes) {
+  if (taken + tileBytes <= maxTileBytes) {
     residentStages = 2;
     taken += tileBytes;
   } else if (int64_t without = taken - storeBytes + addBytes();
-             without + tileBytes <= maxSharedBytes && findHost()) {
+             without + tileBytes <= maxTileBytes && findHost()) {
     residentStages = 2;
     taken = without + tileBytes;
   }
@@ -230,9 +240,9 @@ void RoleSchedule::chooseSlots() {
   bool wantsOneMore =
       mostIdleSteps() > 0 && slotsForIdleSteps() == maxSlots + 1;
   int64_t most = maxSlots + wantsOneMore;
-  for (; stages < most && taken + stepBytes <= maxSharedBytes; ++stages)
+  for (; stages < most && taken + stepBytes <= maxTileBytes; ++stages)
     taken += stepBytes;
-  smemBytes = taken;
+  smemBytes = bytesTaken();
 }
 
 } // namespace selvedge::schedule

@@ -207,11 +207,11 @@ void RoleSchedule::findForm() {
   for (auto mma : source.getBody().front().getOps<MmaOp>())
     lastOutside = mma;
   bool isSeparate = plan.nest || plan.hasCrossings() || plan.hasSeveralSources;
-  form = isSeparate             ? Form::Separate
-         : findLaggedProducts() ? Form::Lagged
-         : findPlainProducts()  ? Form::Plain
-                                : Form::Separate;
-  if (form != Form::Lagged || !findSoftmax())
+  overlap = isSeparate             ? Overlap::Apart
+            : findLaggedProducts() ? Overlap::Lagged
+            : findPlainProducts()  ? Overlap::InFlight
+                                   : Overlap::Apart;
+  if (overlap != Overlap::Lagged || !findSoftmax())
     softmax.clear();
   isOrderFree = findOrderFree();
   crossingsAreLate = findLateCrossings();

@@ -42,7 +42,7 @@ bool RoleSchedule::findOrderFree() const {
 /// D 64). Where scores take more arithmetic than that it costs 3 %, for two
 /// fifths of the time that ptxas takes: from heads of 128 on, where that is
 /// long.
-bool RoleSchedule::joinsLoops() const {
+bool RoleSchedule::canJoin() const {
   if (plan.loops.size() != 3 || softmax.empty())
     return false;
   constexpr int64_t registersOf128 = 64;
@@ -113,6 +113,14 @@ bool RoleSchedule::endsByRow() const {
                       [&](Value p) { return endOfRows(p).has_value(); });
 }
 
+/// The next tile's operands must be there beside this one's. A single warpgroup
+/// with no slots to spare waits for memory at a tile's end either way (heads of
+/// 256, half of the code; with four slots, heads of 128, it gains 2 %).
+bool RoleSchedule::canPipeline() const {
+  return lags() && !lastOutside && (plan.warpgroups > 1 || stages > 2) &&
+         (plan.resident.empty() || residentStages > 1);
+}
+
 /// The pending product holds its slot during the idle steps; and until the next
 /// tile's first step has begun, before which the first warpgroup awaits what it
 /// has to clear of that.
@@ -120,11 +128,7 @@ int64_t RoleSchedule::slotsForIdleSteps() const {
   bool clears = llvm::any_of(
       plan.streamed.at(plan.loops.back()),
       [](const BulkCopy &copy) { return !copy.rowPredicates.empty(); });
-  return mostIdleSteps() + 1 + (clears && isPipelined());
-}
-
-bool RoleSchedule::hasIdleSteps() const {
-  return mostIdleSteps() > 0 && slotsForIdleSteps() <= stages;
+  return mostIdleSteps() + 1 + (clears && canPipeline());
 }
 
 /// A condition of the last loop's product that bounds the columns that a row
@@ -181,10 +185,10 @@ static int64_t extentOf(Type operand, StringAttr over) {
 
 /// Of a loop whose steps are finished one by one. Turns cost waits, and gain
 /// where products take most of a step.
-bool RoleSchedule::multipliesInTurn(scf::ForOp loop) const {
+bool RoleSchedule::gainsByTurns(scf::ForOp loop) const {
   // Of a multiprocessor: its tensor cores, and one instruction of its warps.
   constexpr int64_t multiplyAddsPerCycle = 2048, elementsPerCycle = 128;
-  if (!crossingsAreLate || !hasTurns())
+  if (!crossingsAreLate || plan.warpgroups == 1)
     return false;
   int64_t multiplyAdds = 0, elements = 0;
   for (Operation &op : loop.getBody()->without_terminator()) {
@@ -205,11 +209,11 @@ bool RoleSchedule::multipliesInTurn(scf::ForOp loop) const {
          5 * (elements / elementsPerCycle);
 }
 
-bool RoleSchedule::takesTurns() const {
-  return hasTurns() && (form == Form::Lagged ||
-                        llvm::any_of(plan.loops, [&](scf::ForOp loop) {
-                          return multipliesInTurn(loop);
-                        }));
+bool RoleSchedule::canTakeTurns() const {
+  return plan.warpgroups > 1 &&
+         (lags() || llvm::any_of(plan.loops, [&](scf::ForOp loop) {
+            return gainsByTurns(loop);
+          }));
 }
 
 /// Whether the rows that a copy brings although they are absent are the last
@@ -239,7 +243,8 @@ bool isOfOuterRows(Value predicate) {
 bool RoleSchedule::comesWithTurn(scf::ForOp loop, size_t ring,
                                  bool inFirst) const {
   ArrayRef<BulkCopy> copies = plan.streamed.at(loop);
-  return plan.warpgroups == 2 && isCleared(copies[ring], inFirst) &&
+  return plan.warpgroups == 2 && hasTurns() &&
+         isCleared(copies[ring], inFirst) &&
          llvm::any_of(copies, [&](const BulkCopy &copy) {
            return isCleared(copy, inFirst) &&
                   !llvm::all_of(copy.rowPredicates, isOfOuterRows);

@@ -182,13 +182,21 @@ bool computesIndices(mlir::scf::ForOp loop);
 std::optional<RolePlan> planRoles(sm::KernelOp kernel, mlir::ArrayAttr tensors,
                                   mlir::ArrayAttr dims, std::string &why);
 
-/// Rewrites the kernel into form roles and returns the new one, whose name ends
-/// in `_bulk`. `launch` launches the kernel; rings have at most `maxSlots`
-/// slots. Where some operation has no place in the form it fails, with an
-/// error, and leaves everything as it is.
+/// The same of a kernel that a variant launches.
+std::optional<RolePlan> planRoles(sm::VariantOp variant, sm::KernelOp kernel,
+                                  std::string &why);
+
+/// Emits the kernel in form roles as its schedule says, beside itself, and
+/// returns the new one, whose name ends in `_bulk`. `launch` launches the
+/// kernel; explanations say that rings have at most `maxSlots` slots. Where the
+/// schedule is none for the kernel, or some operation has no place in the form,
+/// it fails, with an error, and leaves everything as it is.
 mlir::FailureOr<sm::KernelOp> emitRoles(sm::KernelOp kernel,
                                         sm::LaunchOp launch,
                                         const RolePlan &plan, int64_t maxSlots);
+
+/// Erases a variant with its kernels.
+void eraseVariant(sm::VariantOp variant);
 
 } // namespace selvedge::schedule
 
