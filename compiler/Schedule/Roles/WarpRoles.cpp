@@ -3,6 +3,7 @@
 #include "compiler/Schedule/Roles/WarpRoles.h"
 
 #include "compiler/Schedule/Passes.h"
+#include "compiler/Schedule/Roles/JoinedLoops.h"
 #include "dialect/Tile/LaunchSizes.h"
 
 namespace selvedge::schedule {
@@ -67,6 +68,8 @@ struct SmWarpRolesPass : impl::SmWarpRolesBase<SmWarpRolesPass> {
     if (failed(emittedKernel))
       return failure();
     KernelOp emitted = *emittedKernel;
+    if (hasJoinedLoops(kernel))
+      noteJoinedLoops(emitted);
     addMapped(variant, launch, emitted);
     launch.setKernelAttr(FlatSymbolRefAttr::get(emitted.getSymNameAttr()));
     launch.setBlock(32 * emitted.getWarps());
