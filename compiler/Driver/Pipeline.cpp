@@ -182,6 +182,7 @@ private:
     llvm::append_range(options.without, plans.withoutRoles);
     llvm::append_range(options.loads, plans.withoutReads);
     llvm::append_range(options.apart, plans.withoutJoins);
+    llvm::append_range(options.off, plans.choice.off);
     options.strict = plans.isStrict;
     addVerified(
         pm,

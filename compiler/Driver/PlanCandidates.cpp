@@ -39,9 +39,19 @@ std::vector<PlanCandidate> listCandidates(mlir::ModuleOp unbound,
     }
   if (!copies)
     return candidates;
+  const size_t numTiles = candidates.size();
+  // Schedules of the first plan with one aspect fewer: code that lacks it
+  // anyway is that of another candidate.
+  if (hasRings)
+    for (llvm::StringRef aspect : schedule::scheduleAspects()) {
+      PlanChoice choice = first;
+      choice.off.insert(aspect.str());
+      add(choice, firstWords + "; without " + aspect.str());
+    }
   // Depths of what is pipelined, for every choice of tiles.
-  for (const PlanCandidate &tiles : std::vector(candidates))
+  for (size_t i = 0; i < numTiles; ++i)
     for (int64_t depth : {2, 3}) {
+      PlanCandidate tiles = candidates[i];
       PlanChoice choice = *schedule::parseChoice(tiles.plan);
       if (!hasRings && depth == 2)
         continue;

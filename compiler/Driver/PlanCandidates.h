@@ -13,8 +13,9 @@
 namespace selvedge::driver {
 
 /// The model's choice first; then one kernel at a time with each of its other
-/// plans; then other depths of rings or pipelines. The version for any strides
-/// keeps its plans: aligned tensors never run it.
+/// plans; then the first with an aspect of its schedule fewer; then other
+/// depths of rings or pipelines. The version for any strides keeps its plans:
+/// aligned tensors never run it.
 std::vector<PlanCandidate> listCandidates(mlir::ModuleOp unbound,
                                           llvm::StringRef arch);
 

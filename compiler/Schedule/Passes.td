@@ -326,6 +326,7 @@ def SmScheduleRoles : Pass<"sm-schedule-roles", "::mlir::ModuleOp"> {
                  ListOption<"without", "without", "std::string", "Kernels that stay as they are, named as in a choice of plans">,
                  ListOption<"loads", "loads", "std::string", "Kernels whose lanes load what a step reads, named the same way">,
                  ListOption<"apart", "apart", "std::string", "Kernels whose masked loops and the one between stay apart, named the same way">,
+                 ListOption<"off", "off", "std::string", "What schedules leave out: turns, pipeline, backward, speculation, lag">,
                  Option<"slots", "slots", "int64_t", "4", "Most slots of a ring">,
                  Option<"drop", "drop", "bool", "false", "Leave out variants that warpgroups would execute: the last one serves all tensors">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::selvedge::sm::SmDialect"];

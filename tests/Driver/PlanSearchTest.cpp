@@ -71,15 +71,17 @@ TEST(PlanChoice, TextAndBack) {
   choice.stages = 3;
   choice.bulk = false;
   choice.withoutRoles = {"packed.main"};
+  choice.off = {"turns", "lag"};
   EXPECT_EQ(printChoice(choice),
             "main:BM128-w8;universal.main:BM64-w4;packed.main:roles=off;"
-            "rings=2;stages=3;bulk=off");
+            "lag=off;turns=off;rings=2;stages=3;bulk=off");
   EXPECT_EQ(parseChoice(printChoice(choice)), choice);
 }
 
 TEST(PlanChoice, WrongTextIsNone) {
-  for (const char *text : {"main", "main=4", ":w4", "main:", "rings=1",
-                           "rings=9", "stages=x", "bulk=on", "rings=2;;"})
+  for (const char *text :
+       {"main", "main=4", ":w4", "main:", "rings=1", "rings=9", "stages=x",
+        "bulk=on", "turns=on", "order=off", "rings=2;;"})
     EXPECT_FALSE(parseChoice(text)) << text;
 }
 

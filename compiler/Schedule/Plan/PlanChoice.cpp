@@ -12,6 +12,12 @@ using llvm::StringRef;
 static constexpr int64_t maxDepth = 8;
 static constexpr llvm::StringLiteral withoutRolesKey = "roles=off";
 
+llvm::ArrayRef<llvm::StringLiteral> scheduleAspects() {
+  static constexpr llvm::StringLiteral aspects[] = {
+      "turns", "pipeline", "backward", "speculation", "lag"};
+  return aspects;
+}
+
 std::string printChoice(const PlanChoice &choice) {
   std::string text;
   auto add = [&](const std::string &entry) {
@@ -21,6 +27,8 @@ std::string printChoice(const PlanChoice &choice) {
     add(kernel + ":" + key);
   for (const std::string &kernel : choice.withoutRoles)
     add(kernel + ":" + withoutRolesKey.str());
+  for (const std::string &aspect : choice.off)
+    add(aspect + "=off");
   if (choice.rings)
     add("rings=" + std::to_string(choice.rings));
   if (choice.stages)
@@ -48,6 +56,8 @@ std::optional<PlanChoice> parseChoice(StringRef text) {
     int64_t depth = 0;
     if (entry == "bulk=off")
       choice.bulk = false;
+    else if (value == "off" && llvm::is_contained(scheduleAspects(), name))
+      choice.off.insert(name.str());
     else if ((name != "rings" && name != "stages") ||
              value.getAsInteger(10, depth) || depth < 2 || depth > maxDepth)
       return std::nullopt;

@@ -3,6 +3,7 @@
 #ifndef SELVEDGE_COMPILER_SCHEDULE_PLAN_PLANCHOICE_H
 #define SELVEDGE_COMPILER_SCHEDULE_PLAN_PLANCHOICE_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <cstdint>
@@ -12,6 +13,12 @@
 #include <string>
 
 namespace selvedge::schedule {
+
+/// What a schedule of warp roles can be told to leave out, as names of entries:
+/// warpgroups multiply in turn; tiles are one pipeline; masked steps come
+/// first; maxima are speculated on; a product lags a step. `lag` leaves all of
+/// these out.
+llvm::ArrayRef<llvm::StringLiteral> scheduleAspects();
 
 /// What the schedule would otherwise choose by its model. As text
 /// `main:BM128-BN64-w8;rings=2`, entries in any order; empty: nothing.
@@ -26,6 +33,8 @@ struct PlanChoice {
   /// Kernels that warps execute although the target has warpgroups
   /// (`main:roles=off`).
   std::set<std::string> withoutRoles;
+  /// Of scheduleAspects(), those that no kernel with roles has (`turns=off`).
+  std::set<std::string> off;
   /// Without it (`bulk=off`) the version for any strides serves all tensors.
   bool bulk = true;
 

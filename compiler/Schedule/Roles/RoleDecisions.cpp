@@ -54,6 +54,9 @@ std::string RoleKernel::orderWords() {
   return text;
 }
 
+/// Why a kernel lacks what it could have.
+static constexpr const char *leftOut = "the choice of plans leaves it out";
+
 /// How the steps of a tile follow each other.
 tile::Decision RoleKernel::stepDecision() const {
   switch (schedule.overlap) {
@@ -67,8 +70,10 @@ tile::Decision RoleKernel::stepDecision() const {
             "waits for a result"};
   case Overlap::Apart:
     return {"overlap", "none",
-            "not every loop has exactly one product that waits for another of "
-            "its step, and they do not only add products up"};
+            schedule.possible != Overlap::Apart
+                ? leftOut
+                : "not every loop has exactly one product that waits for "
+                  "another of its step, and they do not only add products up"};
   }
   llvm_unreachable("all forms are handled");
 }
@@ -81,6 +86,7 @@ tile::Decision RoleKernel::tileDecision() const {
             "next tile, whose operands fit in shared memory beside its own"};
   return {"pipeline", "each tile is finished before the next",
           !schedule.lags() ? "no product is left over at the end of a tile"
+          : schedule.canPipeline() ? leftOut
           : schedule.residentStages > 1
               ? "a single warpgroup with rings of two slots waits for memory "
                 "either way"
@@ -159,8 +165,9 @@ void RoleKernel::noteDecisions() {
   decisions.append({stepDecision(), tileDecision()});
   if (bool inTurn = schedule.takesTurns(); inTurn || schedule.lags())
     add("turns", inTurn ? "warpgroups multiply in turn" : "none",
-        inTurn ? "while one multiplies another computes"
-               : "there is one warpgroup");
+        inTurn                 ? "while one multiplies another computes"
+        : plan.warpgroups == 1 ? "there is one warpgroup"
+                               : leftOut);
   if (schedule.isBackward())
     add("steps", "from the last to the first",
         "masked steps come first, where no maximum is speculated on");
@@ -185,7 +192,9 @@ void RoleKernel::noteDecisions() {
         schedule.softmax.empty() ? "exact in every step"
                                  : "speculates on the maximum",
         schedule.softmax.empty()
-            ? "its loops have no softmax whose weights are only narrowed"
+            ? schedule.canSpeculate
+                  ? leftOut
+                  : "its loops have no softmax whose weights are only narrowed"
             : "weights against the maximum of the steps before need no new "
               "one, as exponents of 2; the first step of a tile, and a warp "
               "whose sums grow past a limit, take the exact step");

@@ -74,6 +74,10 @@ public:
   /// How the loops run: each by itself, with a lagged product, or as one loop
   /// whose products stay in flight.
   sm::Overlap overlap = sm::Overlap::Apart;
+  /// What it could be, and whether maxima could be speculated on: an attribute
+  /// may ask for less.
+  sm::Overlap possible = sm::Overlap::Apart;
+  bool canSpeculate = false;
   bool lags() const { return overlap == sm::Overlap::Lagged; }
   /// Whether a tile may take its steps in any order.
   bool isOrderFree = false;
@@ -140,8 +144,10 @@ public:
   mlir::Value laggedOperand(mlir::scf::ForOp loop) const;
 
   // Steps and turns, in RoleScheduleSteps.cpp.
-  /// Whether a tile's last product runs beside the next tile's first ones.
+  /// Whether a tile's last product runs beside the next tile's first ones, and
+  /// whether it could with the slots that there are.
   bool isPipelined() const { return pipelines; }
+  bool canPipeline() const;
   /// Whether the steps of a tile are taken from the last to the first: those
   /// that are masked come first, where maxima are not speculated on anyway.
   bool isBackward() const { return order == sm::StepOrder::Backward; }
@@ -196,10 +202,8 @@ private:
   bool joins = false, pipelines = false, inTurn = false;
 
   void findForm();
-  /// What of the kernel's steps and tiles a schedule may say; `canPipeline` of
-  /// the slots that there are.
+  /// What of the kernel's steps and tiles a schedule may say.
   bool canJoin() const;
-  bool canPipeline() const;
   bool canTakeTurns() const;
   bool gainsByTurns(mlir::scf::ForOp loop) const;
   int64_t mostIdleSteps() const;

@@ -213,6 +213,8 @@ void RoleSchedule::findForm() {
                                    : Overlap::Apart;
   if (overlap != Overlap::Lagged || !findSoftmax())
     softmax.clear();
+  possible = overlap;
+  canSpeculate = !softmax.empty();
   isOrderFree = findOrderFree();
   crossingsAreLate = findLateCrossings();
   if (!crossingsAreLate)

@@ -44,6 +44,25 @@ struct SmScheduleRolesPass : impl::SmScheduleRolesBase<SmScheduleRolesPass> {
         kernel, {"roles", "none: every warp copies and computes", why.str()});
   }
 
+  /// Without what the options leave out, and what needs that.
+  RoleScheduleAttr leaveOut(RoleScheduleAttr decided) const {
+    auto has = [&](StringRef aspect) {
+      return !llvm::is_contained(off, aspect);
+    };
+    bool lags = has("lag") || decided.getOverlap() != Overlap::Lagged,
+         speculates = decided.getSpeculates() && lags && has("speculation");
+    StepOrder order = decided.getOrder();
+    if (!speculates || (order == StepOrder::Backward && !has("backward")))
+      order = StepOrder::Forward;
+    return RoleScheduleAttr::get(
+        decided.getContext(), lags ? decided.getOverlap() : Overlap::Apart,
+        order, decided.getSlots(), decided.getTileSlots(),
+        decided.getStoreParts(), decided.getHost(), speculates,
+        decided.getJoined() && speculates,
+        decided.getPipelined() && lags && has("pipeline"),
+        decided.getInTurn() && lags && has("turns"), decided.getLate());
+  }
+
   /// Gives the kernel a schedule that code can be emitted for; if there is
   /// none, false and why: it may have no plan, or one for which some operation
   /// has no place.
@@ -65,7 +84,7 @@ struct SmScheduleRolesPass : impl::SmScheduleRolesBase<SmScheduleRolesPass> {
             "they multiply";
       return false;
     }
-    kernel.setScheduleAttr(decided.asAttr());
+    kernel.setScheduleAttr(leaveOut(decided.asAttr()));
     FailureOr<KernelOp> emitted = emitRoles(kernel, launch, *plan, slots);
     bool isValid = succeeded(emitted) && succeeded(verify(*emitted));
     if (succeeded(emitted)) {
