@@ -200,6 +200,11 @@ bool Session::assemble() {
   case ptx::PtxasStatus::CannotRun:
     return badInput(assembled.message);
   case ptx::PtxasStatus::Refused:
+    if (!request.plan.empty() && !log.remarks.empty())
+      return badInput("the plan '" + request.plan +
+                          "' cannot be used: " + assembled.message,
+                      "without --plan the compiler takes one that ptxas "
+                      "accepts");
     return internalError(assembled.message);
   case ptx::PtxasStatus::Ok:
     result.cubin = std::move(assembled.cubin);
