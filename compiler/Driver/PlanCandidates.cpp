@@ -39,7 +39,7 @@ std::vector<PlanCandidate> listCandidates(mlir::ModuleOp unbound,
     }
   if (!copies)
     return candidates;
-  const size_t numTiles = candidates.size();
+  const std::vector<PlanCandidate> tiles(candidates);
   // Schedules of the first plan with one aspect fewer: code that lacks it
   // anyway is that of another candidate.
   if (hasRings)
@@ -49,15 +49,14 @@ std::vector<PlanCandidate> listCandidates(mlir::ModuleOp unbound,
       add(choice, firstWords + "; without " + aspect.str());
     }
   // Depths of what is pipelined, for every choice of tiles.
-  for (size_t i = 0; i < numTiles; ++i)
+  for (const PlanCandidate &plan : tiles)
     for (int64_t depth : {2, 3}) {
-      PlanCandidate tiles = candidates[i];
-      PlanChoice choice = *schedule::parseChoice(tiles.plan);
+      PlanChoice choice = *schedule::parseChoice(plan.plan);
       if (!hasRings && depth == 2)
         continue;
       (hasRings ? choice.rings : choice.stages) = depth;
       add(choice,
-          tiles.words +
+          plan.words +
               (hasRings ? "; rings of at most " : "; buffers per copy: ") +
               std::to_string(depth));
     }
