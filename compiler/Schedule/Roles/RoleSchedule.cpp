@@ -28,9 +28,7 @@ RoleSchedule::RoleSchedule(KernelOp source, RolePlan plan, int64_t maxSlots,
     : source(source), plan(std::move(plan)), maxSlots(maxSlots) {
   findForm();
   isFit = fitsReads();
-  why = isFit ? follow(given)
-              : "what steps load does not fit in shared memory beside what "
-                "they multiply";
+  why = isFit ? follow(given) : misfit;
 }
 
 RoleScheduleAttr RoleSchedule::asAttr() const {

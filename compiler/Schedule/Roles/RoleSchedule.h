@@ -95,8 +95,11 @@ public:
   /// and warps of their own send the results. Else nothing is added in bulk.
   bool crossingsAreLate = false;
   /// Whether what steps read besides their products' operands fits in shared
-  /// memory; where it does not there is no schedule.
+  /// memory; where it does not there is no schedule, and `misfit` says so.
   bool isFit = false;
+  static constexpr const char *misfit =
+      "what its steps load does not fit in shared memory beside what they "
+      "multiply";
   /// Slots of the rings of loops, and of the rings of tiles.
   int64_t stages = 2, residentStages = 1;
   /// Bytes of all rings and of the staged results.
@@ -159,8 +162,6 @@ public:
   /// it is cut; and those of which all conditions are the same for all lanes,
   /// as a page's number has them.
   bool masksInBranch(mlir::scf::ForOp loop) const;
-  /// Whether the first loop masks what the last one does, which masks most.
-  bool hasSameMasks() const;
   /// Whether a step's scores are more than a multiple of a product.
   bool changesScores(mlir::scf::ForOp loop) const;
   /// Whether ptxas would begin with such arithmetic while the turn is still to
@@ -204,6 +205,7 @@ private:
   void findForm();
   /// What of the kernel's steps and tiles a schedule may say.
   bool canJoin() const;
+  bool hasSameMasks() const;
   bool canTakeTurns() const;
   bool gainsByTurns(mlir::scf::ForOp loop) const;
   int64_t mostIdleSteps() const;

@@ -2,14 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include "compiler/Schedule/Roles/RoleSchedule.h"
 
-#include <limits>
-
 namespace selvedge::schedule {
 
 using namespace mlir;
 using namespace selvedge::sm;
-
-static constexpr float infinity = std::numeric_limits<float>::infinity();
 
 /// A product lags if an operand in registers depends on another product of the
 /// same step and only the next step needs its result. Each loop must have

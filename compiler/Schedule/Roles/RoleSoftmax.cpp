@@ -12,8 +12,6 @@ namespace selvedge::schedule {
 using namespace mlir;
 using namespace selvedge::sm;
 
-static constexpr float infinity = std::numeric_limits<float>::infinity();
-
 /// Per thread, the sum of a step's weights up to which the reference of the
 /// steps before serves: beyond it weights could leave the range of the type
 /// that they are narrowed to.

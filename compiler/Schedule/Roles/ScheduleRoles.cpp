@@ -80,8 +80,7 @@ struct SmScheduleRolesPass : impl::SmScheduleRolesBase<SmScheduleRolesPass> {
         });
     RoleSchedule decided(kernel, *plan, slots);
     if (!decided.isFit) {
-      why = "what its steps load does not fit in shared memory beside what "
-            "they multiply";
+      why = RoleSchedule::misfit;
       return false;
     }
     kernel.setScheduleAttr(leaveOut(decided.asAttr()));

@@ -22,7 +22,6 @@ namespace {
 using namespace mlir;
 using namespace selvedge::sm;
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
 /// By so much exponents of 2 may exceed the reference: weights and their sums
 /// stay far inside the range of every type, f16 included.
 constexpr float slack = 8;

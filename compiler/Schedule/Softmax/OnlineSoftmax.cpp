@@ -6,14 +6,10 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 
-#include <limits>
-
 namespace selvedge::schedule {
 
 using namespace mlir;
 using namespace selvedge::sm;
-
-static constexpr float infinity = std::numeric_limits<float>::infinity();
 
 bool isSplat(Value value, double expected) {
   FloatAttr number;

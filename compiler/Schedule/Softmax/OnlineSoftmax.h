@@ -7,9 +7,12 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
+#include <limits>
+
 namespace selvedge::schedule {
 
-inline constexpr float log2e = 1.4426950408889634f, ln2 = 0.6931471805599453f;
+inline constexpr float log2e = 1.4426950408889634f, ln2 = 0.6931471805599453f,
+                       infinity = std::numeric_limits<float>::infinity();
 
 /// From this magnitude on a maximum of exponents is rounded to a whole number.
 /// A fused multiply-add does not round the exponents that are taken against it,
